@@ -1,0 +1,40 @@
+/*
+ * Every file operation the server makes goes through here, so that tests can make any one of them
+ * fail. Each call names its point ("segment.write", "mark.sync", …); in builds with -Dfaults=true
+ * a plan such as LAUD_FAULTS="segment.write:3:EIO,segment.sync:1:skip" (point:nth call:what) makes
+ * the nth call there return that error, write short, be interrupted, or be left out. "*" matches
+ * every point, so a test can walk a whole run failing call 1, 2, 3, … in turn. In other builds
+ * the names cost nothing.
+ *
+ * EINTR and short transfers are handled here: io_pwritev_all and io_pread_all return 0 when all of
+ * it went through, or -errno. Nothing else is ever retried.
+ *
+ * What: EIO, ENOSPC, EINTR (once, then the call goes on), SHORT (half the bytes), SKIP (claim
+ * success, do nothing).
+ */
+#ifndef LAUD_BASE_IO_H
+#define LAUD_BASE_IO_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+int io_open(const char *point, const char *path, int flags, mode_t mode); /* fd or -errno */
+int io_close(const char *point, int fd);
+int io_pwrite_all(const char *point, int fd, const void *bytes, size_t length, uint64_t offset);
+int io_pwritev_all(const char *point, int fd, struct iovec *parts, int count, uint64_t offset);
+ssize_t io_pread(const char *point, int fd, void *bytes, size_t length, uint64_t offset);
+int io_sync_data(const char *point, int fd); /* fdatasync; its failure is final */
+int io_sync(const char *point, int fd);      /* fsync; likewise */
+int io_sync_directory(const char *point, const char *path);
+int io_allocate(const char *point, int fd, uint64_t length);
+int io_truncate(const char *point, int fd, uint64_t length);
+int io_rename(const char *point, const char *from, const char *to);
+int io_unlink(const char *point, const char *path);
+int io_make_directory(const char *point, const char *path); /* 0 also if it exists */
+
+/* Builds with faults only: replaces the plan (NULL: none); how many calls were counted so far. */
+int io_faults_plan(const char *plan); /* 0, or -EINVAL if it cannot be understood */
+uint64_t io_faults_calls(void);
+
+#endif

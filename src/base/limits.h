@@ -1,0 +1,46 @@
+/*
+ * Every fixed limit, in one place, with the relations between them checked at compile time.
+ * What an operator may want to change is an option (options.def) whose range ends here.
+ */
+#ifndef LAUD_BASE_LIMITS_H
+#define LAUD_BASE_LIMITS_H
+
+#define KIB(n) ((n)*1024ULL)
+#define MIB(n) ((n)*1024ULL * 1024)
+#define GIB(n) ((n)*1024ULL * 1024 * 1024)
+
+/* Words */
+#define LIMIT_NAME_LENGTH      32   /* bytes of a type, kind or counter name */
+#define LIMIT_TYPES            1024 /* item types */
+#define LIMIT_NAMES            250  /* kinds and counters together; an index fits one byte */
+#define LIMIT_ID_TEXT          36   /* bytes of an id as text: a UUID */
+#define LIMIT_ITEM_TEXT        (LIMIT_NAME_LENGTH + 1 + LIMIT_ID_TEXT)
+#define LIMIT_EXCLUSIVE        8    /* kinds in one mutually exclusive group */
+#define LIMIT_EXCLUSIVE_GROUPS 32
+#define LIMIT_TOKEN_LENGTH     64 /* bytes of an idempotency token */
+
+/* Operations */
+#define LIMIT_FEED_ITEMS  200  /* items in one FEED */
+#define LIMIT_ITEMS       1000 /* items in any other command */
+#define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
+#define LIMIT_BATCH_ITEMS 1024 /* and items among them */
+
+/* Threads and shards */
+#define LIMIT_THREADS 64
+#define LIMIT_SHARDS  64 /* user shards, and as many item shards; a power of two */
+
+/* Journal. A record is a multiple of 8 bytes. */
+#define LIMIT_EVENT_BYTES     64 /* the largest record there is today */
+#define LIMIT_JOURNAL_SLACK   (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 2)
+#define LIMIT_SEGMENT_MIN     MIB(4)
+#define LIMIT_SEGMENT_MAX     GIB(1)
+#define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes of one batch written at once */
+
+_Static_assert((LIMIT_SHARDS & (LIMIT_SHARDS - 1)) == 0, "shards are picked by mask");
+_Static_assert(LIMIT_NAMES < 256, "a name's index is one byte");
+_Static_assert(LIMIT_TYPES <= 65536, "a type's index is two bytes");
+_Static_assert(LIMIT_FEED_ITEMS <= LIMIT_ITEMS, "a feed is a command");
+_Static_assert(LIMIT_ITEMS <= LIMIT_BATCH_ITEMS, "any one command fits a batch");
+_Static_assert(LIMIT_JOURNAL_SLACK < LIMIT_SEGMENT_MIN / 8, "the slack fits the smallest ring");
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The memory budget: one number of bytes in use, one limit. Whoever takes memory that grows with
+ * use (slabs, tables, connection buffers) charges it here in steps of pages or buffers, never per
+ * operation, so the shared counter is not on the hot path.
+ */
+#ifndef LAUD_BASE_MEMORY_H
+#define LAUD_BASE_MEMORY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory_budget {
+    _Atomic uint64_t used;
+    uint64_t limit; /* set once, before threads start */
+};
+
+/* False, and nothing charged, if the limit would be passed. */
+static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
+{
+    uint64_t before = atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed);
+    if (before + bytes <= budget->limit)
+        return true;
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    return false;
+}
+
+static inline void memory_release(struct memory_budget *budget, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+}
+
+static inline uint64_t memory_used(struct memory_budget *budget)
+{
+    return atomic_load_explicit(&budget->used, memory_order_relaxed);
+}
+
+#endif

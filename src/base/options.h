@@ -1,0 +1,54 @@
+/*
+ * Options from flags, environment and one INI file, in that order of precedence, all by the one
+ * table in options.def. Values are checked as they are read; a bad one is refused with a sentence
+ * that says where it came from and what was expected.
+ */
+#ifndef LAUD_BASE_OPTIONS_H
+#define LAUD_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define OPTION_TEXT_MAX 512
+
+struct address {
+    char host[256];
+    uint16_t port;
+};
+
+/* The C type of each TYPE in the table. */
+#define OPTION_FIELD_TEXT(field)       char field[OPTION_TEXT_MAX];
+#define OPTION_FIELD_ADDRESS(field)    struct address field;
+#define OPTION_FIELD_COUNT(field)      uint64_t field;
+#define OPTION_FIELD_BYTES(field)      uint64_t field;
+#define OPTION_FIELD_MS(field)         uint64_t field;
+#define OPTION_FIELD_DURABILITY(field) uint64_t field;
+
+struct options {
+#define OPTION(field, name, type, initial, min, max, value, group, help) OPTION_FIELD_##type(field)
+#include "base/options.def"
+#undef OPTION
+    char config[OPTION_TEXT_MAX]; /* the file that was read, "" if none */
+};
+
+/*
+ * Reads argv[0 … argc) (without program and subcommand), the environment and the file named by
+ * --config or LAUD_CONFIG. False: `problem` is one sentence. *help is set if --help was among them.
+ */
+bool options_read(struct options *options, int argc, char **argv, bool *help, char *problem,
+                  size_t size);
+
+/* One option from text; false and a sentence if it does not fit. */
+bool options_set(struct options *options, const char *name, const char *text, char *problem,
+                 size_t size);
+
+void options_help(FILE *out);                                 /* every option with its default */
+void options_print(const struct options *options, FILE *out); /* the effective ones, as INI */
+
+/* Walks the table: name and effective value of option number `index`; false past the end. */
+bool options_get(const struct options *options, size_t index, const char **name,
+                 char value[OPTION_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Results. Every function that can fail in a way its caller must tell apart returns an
+ * enum status; the table in status.def gives each its face on the wire.
+ */
+#ifndef LAUD_BASE_STATUS_H
+#define LAUD_BASE_STATUS_H
+
+enum status {
+#define STATUS(name, resp, http, sentence) STATUS_##name,
+#include "base/status.def"
+#undef STATUS
+    STATUS_COUNT
+};
+
+const char *status_name(enum status status);     /* "DISK_FULL" */
+const char *status_resp(enum status status);     /* "READONLY" */
+const char *status_sentence(enum status status); /* "the disk is full, …" */
+int status_http(enum status status);             /* 503 */
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Mutually exclusive kinds: setting one clears whichever other of its group is live, in the same
+ * step. Groups come from the configuration, are made once at start and never change after.
+ */
+#ifndef LAUD_HOT_EXCLUSIVE_H
+#define LAUD_HOT_EXCLUSIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/names.h"
+#include "base/status.h"
+
+struct exclusive_group {
+    uint8_t count;
+    uint8_t kinds[LIMIT_EXCLUSIVE];
+};
+
+struct exclusive {
+    uint8_t group_of[256]; /* 0: none, else 1 + index in groups */
+    uint8_t group_count;
+    struct exclusive_group groups[LIMIT_EXCLUSIVE_GROUPS];
+};
+
+/*
+ * Reads "like,dislike; up,down" (groups separated by ';', kinds by ','; spaces do not matter) and
+ * makes the kinds in `names`. On failure, *problem is one sentence saying what is wrong (written
+ * to `sentence`, of `size` bytes).
+ */
+enum status exclusive_parse(struct exclusive *exclusive, const char *text, struct names *names,
+                            char *sentence, size_t size);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * The hot tier port: what decides and what serves. Requests come in batches, are run in order and
+ * carry their answers back. Every write is decided in one atomic step beside the user's own state,
+ * and the same step appends its event to the journal (law 1); what it answers may be told to the
+ * client once the journal has released the position it reached.
+ *
+ * Any thread may run any request. The caller has passed journal_admit for the batch if any of it
+ * writes. Time is the caller's (time_s). Two implementations: memory/ and, in the cluster shape,
+ * Redis scripts.
+ */
+#ifndef LAUD_HOT_HOT_H
+#define LAUD_HOT_HOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/status.h"
+
+enum hot_action {
+    HOT_SET,    /* user, name (kind), items[0] → value: 1 changed, 0 already so */
+    HOT_CLEAR,  /* likewise */
+    HOT_ADD,    /* items[0], name (counter), delta, token → value: the new value */
+    HOT_ASK,    /* user, name (kind), items → answers[].kinds has that kind's bit or not */
+    HOT_COUNTS, /* items → answers[].first, count */
+    HOT_FEED,   /* user, items → all of answers[] */
+};
+
+/* A set of kinds, by index in the table of names. */
+struct kind_set {
+    uint64_t bits[4];
+};
+
+static inline bool kind_set_has(const struct kind_set *set, uint8_t kind)
+{
+    return set->bits[kind >> 6] >> (kind & 63) & 1;
+}
+
+static inline void kind_set_add(struct kind_set *set, uint8_t kind)
+{
+    set->bits[kind >> 6] |= 1ULL << (kind & 63);
+}
+
+struct hot_counter {
+    int64_t value;
+    uint8_t name;
+};
+
+struct hot_answer {
+    struct kind_set kinds; /* FEED: the user's live kinds on the item; ASK: only the one asked */
+    uint32_t first;        /* the item's counters: scratch->counters[first … first + count) */
+    uint32_t count;
+};
+
+/*
+ * Room for answers, owned by the calling thread and used for a whole batch: `counters` grows as
+ * needed (realloc) and is reused; the caller sets `used` to 0 between batches.
+ */
+struct hot_scratch {
+    struct hot_counter *counters;
+    uint32_t used;
+    uint32_t capacity;
+};
+
+struct hot_request {
+    enum hot_action action;
+    enum status status; /* out: OK, COUNTER_OVERFLOW, TOKENS_FULL, NO_MEMORY, … */
+    uint8_t name;
+    bool has_token;
+    uint32_t time_s;
+    uint32_t item_count;
+    struct id user;
+    const struct item *items;
+    int64_t delta;
+    uint64_t token[2];          /* hash of item, counter and token */
+    int64_t value;              /* out: SET, CLEAR, ADD */
+    struct hot_answer *answers; /* out: item_count of them; ASK, COUNTS, FEED */
+};
+
+struct hot_stats {
+    uint64_t users;
+    uint64_t shelves;
+    uint64_t reactions; /* live, on shelves */
+    uint64_t items;
+    uint64_t tokens;
+};
+
+struct hot;
+
+struct hot_ops {
+    const char *name;
+    void (*run)(struct hot *hot, struct hot_request *requests, size_t count,
+                struct hot_scratch *scratch);
+    void (*stats)(struct hot *hot, struct hot_stats *out);
+    void (*close)(struct hot *hot);
+};
+
+struct hot {
+    const struct hot_ops *ops;
+};
+
+static inline void hot_run(struct hot *hot, struct hot_request *requests, size_t count,
+                           struct hot_scratch *scratch)
+{
+    hot->ops->run(hot, requests, count, scratch);
+}
+
+static inline void hot_stats(struct hot *hot, struct hot_stats *out)
+{
+    hot->ops->stats(hot, out);
+}
+
+static inline void hot_close(struct hot *hot)
+{
+    hot->ops->close(hot);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * The journal in files: numbered, preallocated, append-only segments in one directory, written by
+ * one thread that commits in groups. The format is described at the top of segment.c.
+ */
+#ifndef LAUD_JOURNAL_FILE_H
+#define LAUD_JOURNAL_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "journal/journal.h"
+
+struct journal_file_options {
+    const char *directory; /* made if absent */
+    enum durability durability;
+    uint64_t interval_ms;   /* DURABILITY_INTERVAL */
+    uint64_t segment_bytes; /* of one segment */
+};
+
+/* What reading a journal found; filled as far as it got, also on failure. */
+struct journal_report {
+    uint64_t segments;
+    uint64_t events;
+    uint64_t bytes;        /* of records */
+    uint64_t bytes_total;  /* of segment files, for progress; 0 until known */
+    uint64_t bytes_read;   /* of segment files so far */
+    uint64_t end;          /* position after the last good record */
+    uint64_t durable_mark; /* the durable-through mark: nothing below it may be missing */
+    uint64_t torn_bytes;   /* bytes of a torn tail (to be) cut off, 0 if none */
+    uint64_t torn_offset;  /* where in the last segment */
+    char torn_segment[32];
+    char problem[256]; /* on DAMAGED or IO_FAILED: one sentence naming segment and offset */
+};
+
+/* Each event in order; a status other than OK ends the reading with DAMAGED and its sentence. */
+typedef enum status journal_visit_fn(void *context, const struct event *event, uint64_t position,
+                                     size_t size);
+/* Called now and then while reading, at least every few MiB; may be NULL. */
+typedef void journal_progress_fn(void *context, const struct journal_report *report);
+
+struct journal_reading {
+    journal_visit_fn *visit;
+    journal_progress_fn *progress;
+    void *context;
+};
+
+/*
+ * Reads everything, cuts off a torn tail, and opens for appending. OK, DAMAGED, IO_FAILED or
+ * DISK_FULL; the report says more. The caller holds the data directory's lock.
+ */
+enum status journal_file_open(const struct journal_file_options *options,
+                              const struct journal_reading *reading, struct journal_report *report,
+                              struct journal **out);
+
+/* Reads and verifies without changing a byte; a torn tail is reported, not cut. */
+enum status journal_file_verify(const char *directory, const struct journal_reading *reading,
+                                struct journal_report *report);
+
+#endif

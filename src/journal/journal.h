@@ -1,0 +1,121 @@
+/*
+ * The journal port: the ordered events, the only truth. The hot tier appends under its own lock,
+ * so journal order is decision order; replies leave once the journal has released their position.
+ *
+ *     journal_admit   before deciding: may this thread append a batch of LIMIT_BATCH events now?
+ *     journal_append  while deciding, under the shard lock: never fails, never blocks
+ *     journal_kick    after a batch: let the writer run
+ *     journal_released / the listener: replies up to here may go
+ *
+ * Positions count record bytes from the journal's beginning (event.h). Two implementations: file/
+ * (embedded) and, in the cluster shape, Redis Streams.
+ */
+#ifndef LAUD_JOURNAL_JOURNAL_H
+#define LAUD_JOURNAL_JOURNAL_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "journal/event.h"
+
+enum durability {
+    DURABILITY_COMMIT,   /* released when on disk (fdatasync) */
+    DURABILITY_INTERVAL, /* released when with the kernel; on disk every interval_ms */
+    DURABILITY_NONE,     /* released when with the kernel; on disk when the kernel pleases */
+};
+
+struct journal_stats {
+    enum status state;    /* OK, READONLY or DISK_FULL */
+    const char *reason;   /* why it is not OK, one sentence; "" otherwise */
+    uint64_t appended;    /* positions */
+    uint64_t written;
+    uint64_t durable;
+    uint64_t events;      /* events written since the journal began */
+    uint64_t batches;     /* written since start */
+    uint64_t syncs;       /* since start */
+    uint64_t sync_ns;     /* spent in them */
+    uint64_t bytes;       /* of all segments in use */
+    uint64_t segments;
+};
+
+struct journal;
+
+/* Called by the journal's own thread whenever the released position moved or the state changed. */
+typedef void journal_listen_fn(void *context);
+
+struct journal_ops {
+    const char *name;
+    enum status (*admit)(struct journal *journal);
+    uint64_t (*append)(struct journal *journal, const struct event *event);
+    uint64_t (*appended)(struct journal *journal);
+    uint64_t (*released)(struct journal *journal);
+    void (*kick)(struct journal *journal);
+    enum status (*state)(struct journal *journal);
+    void (*listen)(struct journal *journal, journal_listen_fn *listener, void *context);
+    void (*stats)(struct journal *journal, struct journal_stats *out);
+    void (*close)(struct journal *journal);
+};
+
+/* The head of every implementation's own struct. */
+struct journal {
+    const struct journal_ops *ops;
+};
+
+/*
+ * OK: this thread may now append up to LIMIT_BATCH events before it asks again. BLOCKED: the ring
+ * is full, the listener will be called when it has room. READONLY, DISK_FULL: no writes.
+ */
+static inline enum status journal_admit(struct journal *journal)
+{
+    return journal->ops->admit(journal);
+}
+
+/* Returns the position after the record. Only after an OK from journal_admit. */
+static inline uint64_t journal_append(struct journal *journal, const struct event *event)
+{
+    return journal->ops->append(journal, event);
+}
+
+/* Position after the newest record appended by anyone so far. */
+static inline uint64_t journal_appended(struct journal *journal)
+{
+    return journal->ops->appended(journal);
+}
+
+/* Replies that depend on positions up to this one may leave. */
+static inline uint64_t journal_released(struct journal *journal)
+{
+    return journal->ops->released(journal);
+}
+
+/* Something was appended: wake the writer if it sleeps. Cheap when it does not. */
+static inline void journal_kick(struct journal *journal)
+{
+    journal->ops->kick(journal);
+}
+
+/* OK, READONLY (for good: what was not released never will be) or DISK_FULL (for now). */
+static inline enum status journal_state(struct journal *journal)
+{
+    return journal->ops->state(journal);
+}
+
+/* One listener; set before the first append. */
+static inline void journal_listen(struct journal *journal, journal_listen_fn *listener,
+                                  void *context)
+{
+    journal->ops->listen(journal, listener, context);
+}
+
+static inline void journal_stats(struct journal *journal, struct journal_stats *out)
+{
+    journal->ops->stats(journal, out);
+}
+
+/* Writes and syncs what was appended, then closes. No appends may be under way. */
+static inline void journal_close(struct journal *journal)
+{
+    journal->ops->close(journal);
+}
+
+#endif
