@@ -141,9 +141,11 @@ static const char *line_clean(char *line, int size)
     size_t length = strlen(line);
     if (length + 1 == (size_t)size && line[length - 1] != '\n')
         return "the line is too long";
-    size_t blank = strncmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
-    blank += strspn(line + blank, " \t\r\n");
-    memmove(line, line + blank, length - blank + 1);
+    const char *start = line;
+    if (strncmp(line, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+        start += 3;
+    start += strspn(start, " \t\r\n");
+    memmove(line, start, strlen(start) + 1);
     if (line[0] == '[')
         return "there are no sections, only lines of the form name = value";
     if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
