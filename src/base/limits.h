@@ -31,6 +31,7 @@
 
 /* Journal. A record is a multiple of 8 bytes. */
 #define LIMIT_EVENT_BYTES     64 /* the largest record there is today */
+#define LIMIT_EVENT_BYTES_MIN 24 /* and the smallest */
 #define LIMIT_JOURNAL_SLACK   (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 2)
 #define LIMIT_SEGMENT_MIN     MIB(4)
 #define LIMIT_SEGMENT_MAX     GIB(1)
