@@ -160,8 +160,8 @@ static bool decode_add(const uint8_t *record, uint8_t flags, struct event *event
     event->item.type = little_get16(record + 12);
     event->name = record[14];
     event->has_token = flags & FLAG_TOKEN;
-    if ((flags & FLAG_USER_WIDE) || event->name >= LIMIT_NAMES ||
-        event->item.type >= LIMIT_TYPES || record[15] != 0)
+    if ((flags & FLAG_USER_WIDE) || event->name >= LIMIT_NAMES || event->item.type >= LIMIT_TYPES ||
+        record[15] != 0)
         return false;
     const uint8_t *at = record + HEAD_BYTES;
     if (!get_id(&at, flags & FLAG_ITEM_WIDE, &event->item.id))

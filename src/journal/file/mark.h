@@ -4,8 +4,8 @@
  * ahead of the truth, exact after the process died, maybe behind after the machine did. Nothing
  * below it may be missing; that is how damage is told from a torn tail.
  */
-#ifndef LAUD_JOURNAL_MARK_H
-#define LAUD_JOURNAL_MARK_H
+#ifndef LAUD_JOURNAL_FILE_MARK_H
+#define LAUD_JOURNAL_FILE_MARK_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * Paths of the journal's files.
  */
-#ifndef LAUD_JOURNAL_PATH_H
-#define LAUD_JOURNAL_PATH_H
+#ifndef LAUD_JOURNAL_FILE_PATH_H
+#define LAUD_JOURNAL_FILE_PATH_H
 
 #include <stdio.h>
 

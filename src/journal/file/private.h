@@ -2,8 +2,8 @@
  * The inside of the file journal, shared by journal_file.c (the port), writer.c (the thread that
  * writes) and spare.c (the thread that prepares). Members are grouped by the thread that owns them.
  */
-#ifndef LAUD_JOURNAL_PRIVATE_H
-#define LAUD_JOURNAL_PRIVATE_H
+#ifndef LAUD_JOURNAL_FILE_PRIVATE_H
+#define LAUD_JOURNAL_FILE_PRIVATE_H
 
 #include <pthread.h>
 
@@ -76,7 +76,7 @@ struct journal_file {
     } stats;
 
     /* Told to the writer */
-    alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while it sleeps on this word */
+    alignas(CACHE_LINE) _Atomic uint32_t sleeping;  /* 1 while it sleeps on this word */
     alignas(CACHE_LINE) _Atomic uint32_t attention; /* the spare or `stopping` changed */
     _Atomic bool stopping;
     journal_listen_fn *_Atomic listener;
@@ -85,10 +85,10 @@ struct journal_file {
     /* The writer's own */
     alignas(CACHE_LINE) int fd; /* the current segment, -1 before there is one */
     int mark_fd;
-    uint64_t number;   /* of the current segment, or of the last one */
-    uint64_t size;     /* of its file */
-    uint64_t used;     /* of it */
-    uint64_t written;  /* positions */
+    uint64_t number;  /* of the current segment, or of the last one */
+    uint64_t size;    /* of its file */
+    uint64_t used;    /* of it */
+    uint64_t written; /* positions */
     uint64_t durable;
     uint64_t events;
     uint64_t chain;

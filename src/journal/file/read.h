@@ -2,8 +2,8 @@
  * Reads a journal from its first record to its last, verifying all of it, and finds out where and
  * how it ends. Changes nothing: cutting a torn tail is the opener's.
  */
-#ifndef LAUD_JOURNAL_READ_H
-#define LAUD_JOURNAL_READ_H
+#ifndef LAUD_JOURNAL_FILE_READ_H
+#define LAUD_JOURNAL_FILE_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>

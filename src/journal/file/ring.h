@@ -7,8 +7,8 @@
  * Whoever appends has first made sure of room (ring_has_room), for itself and for every other
  * thread that might be appending on the strength of the same look.
  */
-#ifndef LAUD_JOURNAL_RING_H
-#define LAUD_JOURNAL_RING_H
+#ifndef LAUD_JOURNAL_FILE_RING_H
+#define LAUD_JOURNAL_FILE_RING_H
 
 #include <stdalign.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
  * bytes are dealt with here; who reads and writes them when is read.c's and writer.c's matter. The
  * format itself is described at the top of segment.c.
  */
-#ifndef LAUD_JOURNAL_SEGMENT_H
-#define LAUD_JOURNAL_SEGMENT_H
+#ifndef LAUD_JOURNAL_FILE_SEGMENT_H
+#define LAUD_JOURNAL_FILE_SEGMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -104,10 +104,9 @@ static void update_stats(struct journal_file *journal)
 static bool writer_mark(struct journal_file *journal)
 {
     journal->durable = journal->written;
-    return writer_check(journal,
-                        mark_write(journal->mark_fd, &journal->mark, journal->durable,
-                                   journal->chain),
-                        "writing the mark");
+    return writer_check(
+        journal, mark_write(journal->mark_fd, &journal->mark, journal->durable, journal->chain),
+        "writing the mark");
 }
 
 static bool writer_sync(struct journal_file *journal)
@@ -213,7 +212,8 @@ static bool write_batch(struct journal_file *journal, size_t bytes, uint32_t cou
         {.iov_base = head, .iov_len = sizeof head},
         {.iov_base = (void *)(uintptr_t)records, .iov_len = bytes},
     };
-    if (!writer_check(journal, io_pwritev_all("segment.write", journal->fd, parts, 2, journal->used),
+    if (!writer_check(journal,
+                      io_pwritev_all("segment.write", journal->fd, parts, 2, journal->used),
                       "writing a batch"))
         return false;
     if (journal->written == journal->durable)
