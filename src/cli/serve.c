@@ -210,7 +210,7 @@ int serve_main(int argc, char **argv)
     if (s == NULL)
         return 1;
     int code = 2;
-    if (!options_read(&s->options, argc, argv, &help, problem, sizeof problem)) {
+    if (!options_read(&s->options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);
