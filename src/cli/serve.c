@@ -31,7 +31,7 @@ struct serving {
     struct store *store;
     struct hot *hot;
     struct journal *journal;
-    struct server server;
+    struct server server; /* all zero is one that never started */
     sigset_t signals;
     int lock;
 };
@@ -182,6 +182,7 @@ close_journal:
         if (code == 0)
             log_info("stopped; everything acknowledged is on disk");
     }
+    server_free(&s->server);
 close_hot:
     if (s->hot != NULL)
         hot_close(s->hot);
