@@ -21,5 +21,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "laud: there is no command '%s'; laud --help lists them\n", argv[1]);
         return EXIT_NOT_UNDERSTOOD;
     }
-    return run(argc - 2, argv + 2);
+    return run(argc - 1, argv + 1);
 }

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-
-#define DECIMAL_MAX 20 /* digits of 2^64 - 1 */
+#include "base/decimal.h"
 
 /* The eight digits at `text` as a number; false if they are not all digits. */
 static inline bool parse_8_digits(const char *text, uint64_t *out)
@@ -106,36 +105,6 @@ bool id_parse(const char *text, size_t length, struct id *out)
     return true;
 }
 
-static const char digit_pairs[] = "00010203040506070809"
-                                  "10111213141516171819"
-                                  "20212223242526272829"
-                                  "30313233343536373839"
-                                  "40414243444546474849"
-                                  "50515253545556575859"
-                                  "60616263646566676869"
-                                  "70717273747576777879"
-                                  "80818283848586878889"
-                                  "90919293949596979899";
-
-static size_t format_decimal(uint64_t value, char *out)
-{
-    char digits[DECIMAL_MAX];
-    size_t at = DECIMAL_MAX;
-    while (value >= 100) {
-        at -= 2;
-        memcpy(digits + at, digit_pairs + value % 100 * 2, 2);
-        value /= 100;
-    }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(digits + at, digit_pairs + value * 2, 2);
-    } else {
-        digits[--at] = (char)('0' + value);
-    }
-    memcpy(out, digits + at, DECIMAL_MAX - at);
-    return DECIMAL_MAX - at;
-}
-
 static size_t format_uuid(struct id id, char *out)
 {
     size_t digits = 0;
@@ -153,5 +122,5 @@ static size_t format_uuid(struct id id, char *out)
 
 size_t id_format(struct id id, char out[LIMIT_ID_TEXT])
 {
-    return id_is_wide(id) ? format_uuid(id, out) : format_decimal(id.lo, out);
+    return id_is_wide(id) ? format_uuid(id, out) : (size_t)(decimal_write(out, id.lo) - out);
 }

@@ -40,11 +40,12 @@
  * Journal. A record is a multiple of 8 bytes. An operation appends one event, and at most two
  * definitions of names before it.
  */
-#define LIMIT_EVENT_BYTES   64 /* the largest record there is today */
-#define LIMIT_JOURNAL_SLACK (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 3)
-#define LIMIT_SEGMENT_MIN   MIB(4)
-#define LIMIT_SEGMENT_MAX   GIB(1)
-#define LIMIT_JOURNAL_BATCH MIB(1) /* bytes of one batch written at once */
+#define LIMIT_EVENT_BYTES     64 /* the largest record there is today */
+#define LIMIT_EVENT_BYTES_MIN 24 /* and the smallest */
+#define LIMIT_JOURNAL_SLACK   (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 3)
+#define LIMIT_SEGMENT_MIN     MIB(4)
+#define LIMIT_SEGMENT_MAX     GIB(1)
+#define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes of one batch written at once */
 
 _Static_assert((LIMIT_SHARDS & (LIMIT_SHARDS - 1)) == 0, "shards are picked by mask");
 _Static_assert(LIMIT_NAMES < 256, "a name's index is one byte");

@@ -1,7 +1,7 @@
 /*
- * The subcommands of the program, by the table in commands.def. Each function gets the arguments
- * after its own name (argv[0] is the first of them) and returns the exit status: 0 for done, 1 for
- * failed, 2 for not understood.
+ * The subcommands of the program, by the table in commands.def. Each function is like
+ * a main of its own: argv[0] is the subcommand's name, and it returns the exit status, 0 for done,
+ * 1 for failed, 2 for not understood.
  */
 #ifndef LAUD_CLI_COMMANDS_H
 #define LAUD_CLI_COMMANDS_H

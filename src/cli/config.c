@@ -8,7 +8,7 @@ int config_main(int argc, char **argv)
     struct options options;
     char problem[1024];
     bool help;
-    if (!options_read(&options, argc, argv, &help, problem, sizeof problem)) {
+    if (!options_read(&options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
         fprintf(stderr, "laud config: %s\n", problem);
         return EXIT_NOT_UNDERSTOOD;
     }

@@ -13,11 +13,11 @@
 
 int version_main(int argc, char **argv)
 {
-    if (argc > 0 && strcmp(argv[0], "--help") != 0) {
-        fprintf(stderr, "laud version: unexpected argument '%s'\n", argv[0]);
+    if (argc > 1 && strcmp(argv[1], "--help") != 0) {
+        fprintf(stderr, "laud version: unexpected argument '%s'\n", argv[1]);
         return EXIT_NOT_UNDERSTOOD;
     }
-    if (argc > 0) {
+    if (argc > 1) {
         puts("Usage: laud version");
         return EXIT_DONE;
     }

@@ -11,8 +11,7 @@
 #define SLOT_COUNT (4 * COMMANDS_MAX)
 #define NAME_BYTES 16
 
-/* False if no command is so long. Clearing bit 5 of letters only: '@' to '_' fold onto names, but
- * no byte outside a-z does. */
+/* False for what no command is called: too long, or with a NUL, which pads the key. */
 static bool fold(struct text name, uint64_t key[2])
 {
     char upper[NAME_BYTES] = {0};
@@ -20,6 +19,8 @@ static bool fold(struct text name, uint64_t key[2])
         return false;
     for (size_t i = 0; i < name.length; i++) {
         char c = name.bytes[i];
+        if (c == '\0')
+            return false;
         upper[i] = c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
     }
     memcpy(key, upper, NAME_BYTES);

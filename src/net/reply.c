@@ -4,6 +4,7 @@
  */
 #include "net/reply.h"
 
+#include "base/decimal.h"
 #include "net/resp_write.h"
 
 #define NAME_ROOM    (LIMIT_NAME_LENGTH + 8)
@@ -12,7 +13,7 @@
 static char *put_line(char *at, char marker, uint64_t value)
 {
     *at++ = marker;
-    at = resp_digits(at, (int64_t)value);
+    at = decimal_write(at, value);
     *at++ = '\r';
     *at++ = '\n';
     return at;
@@ -51,7 +52,7 @@ static bool write_counters(struct buffer *out, const struct hot_answer *answer,
     for (uint32_t i = 0; i < answer->count; i++) {
         at = put_name(at, names, counter[i].name);
         *at++ = ':';
-        at = resp_digits(at, counter[i].value);
+        at = decimal_write_signed(at, counter[i].value);
         *at++ = '\r';
         *at++ = '\n';
     }

@@ -2,35 +2,9 @@
 
 #include <string.h>
 
+#include "base/decimal.h"
+
 #define LINE_MAX_BYTES 24 /* marker, 20 digits with sign, CRLF */
-
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
-                            "34353637383940414243444546474849505152535455565758596061626364656667"
-                            "6869707172737475767778798081828384858687888990919293949596979899";
-
-char *resp_digits(char *at, int64_t value)
-{
-    uint64_t rest = (uint64_t)value;
-    if (value < 0) {
-        *at++ = '-';
-        rest = 0 - rest;
-    }
-    if (rest < 10) {
-        *at++ = (char)('0' + rest);
-        return at;
-    }
-    char digits[20], *from = digits + sizeof digits;
-    while (rest >= 10) {
-        from -= 2;
-        memcpy(from, pairs + 2 * (rest % 100), 2);
-        rest /= 100;
-    }
-    if (rest > 0)
-        *--from = (char)('0' + rest);
-    size_t length = (size_t)(digits + sizeof digits - from);
-    memcpy(at, from, length);
-    return at + length;
-}
 
 /* Marker, number, CRLF: the line all RESP types but strings are made of. */
 static bool line(struct buffer *out, char marker, int64_t value)
@@ -39,7 +13,7 @@ static bool line(struct buffer *out, char marker, int64_t value)
         return false;
     char *at = out->bytes + out->length;
     *at++ = marker;
-    at = resp_digits(at, value);
+    at = decimal_write_signed(at, value);
     *at++ = '\r';
     *at++ = '\n';
     out->length = (size_t)(at - out->bytes);

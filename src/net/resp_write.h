@@ -22,7 +22,4 @@ bool resp_null(struct buffer *out, bool resp3);
 /* "-CODE sentence", line ends and control bytes made harmless. */
 bool resp_error(struct buffer *out, const char *code, const char *sentence);
 
-/* Writes a decimal at `at`, returns where it ends; at most 20 bytes. */
-char *resp_digits(char *at, int64_t value);
-
 #endif

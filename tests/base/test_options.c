@@ -196,10 +196,10 @@ static void test_bad_addresses(void **state)
     assert_int_equal(options.resp.port, 65535);
     char host[300] = "";
     memset(host, 'h', 255);
-    strcpy(host + 255, ":1");
+    snprintf(host + 255, sizeof host - 255, ":1");
     assert_true(READ("--resp", host));
     assert_int_equal(strlen(options.resp.host), 255);
-    strcpy(host + 255, "h:1");
+    snprintf(host + 255, sizeof host - 255, "h:1");
     assert_false(READ("--resp", host));
 }
 
