@@ -336,34 +336,23 @@ def setting(name, default):
 
 
 def run(*tests):
-    """Each test may return a sentence on what it showed; the last line gathers them."""
+    """Runs them all; each may return a sentence on what it showed."""
     signal.signal(signal.SIGTERM, lambda *unused: sys.exit(1))
-    began = time.monotonic()
-    shown, skipped = [], []
+    passed, failed, skipped = 0, 0, 0
     for test in tests:
-        name = test.__name__
         start = time.monotonic()
         try:
-            said = test()
+            outcome, said = "ok  ", test()
+            passed += 1
         except Skip as reason:
-            skipped.append(f"{name}: {reason}")
-            print(f"  skip {name}: {reason}", flush=True)
-            continue
+            outcome, said = "skip", str(reason)
+            skipped += 1
         except Exception as problem:
-            took = time.monotonic() - start
-            print(f"  FAIL {name} ({took:.1f} s)", flush=True)
-            if isinstance(problem, Failed):
-                print(f"       {problem}", flush=True)
             traceback.print_exc()
-            sys.exit(1)
+            outcome, said = "FAIL", str(problem)
+            failed += 1
         took = time.monotonic() - start
-        print(f"  ok   {name} ({took:.1f} s){': ' + said if said else ''}", flush=True)
-        shown.append(name)
-    took = time.monotonic() - began
-    title = os.path.basename(sys.argv[0])
-    if not shown:
-        print(f"{title}: skipped: {'; '.join(skipped)}")
-        sys.exit(SKIPPED)
-    note = f", {len(skipped)} skipped ({'; '.join(skipped)})" if skipped else ""
-    print(f"{title}: {len(shown)} held{note}, {took:.1f} s")
-    sys.exit(0)
+        name = test.__name__.replace("_", " ")
+        print(f"  {outcome} {name} ({took:.1f} s){': ' + said if said else ''}", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0 if passed else SKIPPED)
