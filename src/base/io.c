@@ -31,6 +31,7 @@ struct fault {
 #include <string.h>
 
 #define FAULT_ENTRIES 16
+#define FAULT_POINTS  64 /* different names in the program, at most */
 
 struct fault_entry {
     char point[48];
@@ -46,6 +47,10 @@ static struct {
     size_t count;
     uint64_t calls;
     struct fault_entry entries[FAULT_ENTRIES];
+    struct {
+        const char *name; /* a literal, as all callers pass */
+        uint64_t calls;
+    } points[FAULT_POINTS];
 } faults = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool fault_parse_what(const char *text, size_t length, struct fault *out)
@@ -93,6 +98,7 @@ static int faults_plan_locked(const char *plan)
     faults.environment_read = true;
     faults.count = 0;
     faults.calls = 0;
+    memset(faults.points, 0, sizeof faults.points);
     while (plan != NULL && *plan != '\0') {
         size_t length = strcspn(plan, ",");
         if (faults.count == FAULT_ENTRIES ||
@@ -122,13 +128,35 @@ uint64_t io_faults_calls(void)
     return calls;
 }
 
+uint64_t io_faults_calls_at(const char *point)
+{
+    uint64_t calls = 0;
+    pthread_mutex_lock(&faults.lock);
+    for (size_t i = 0; i < FAULT_POINTS && faults.points[i].name != NULL; i++)
+        if (strcmp(faults.points[i].name, point) == 0)
+            calls = faults.points[i].calls;
+    pthread_mutex_unlock(&faults.lock);
+    return calls;
+}
+
+static void fault_count(const char *point)
+{
+    size_t i = 0;
+    while (faults.points[i].name != NULL && strcmp(faults.points[i].name, point) != 0)
+        if (++i == FAULT_POINTS)
+            abort();
+    faults.points[i].name = point;
+    faults.points[i].calls++;
+    faults.calls++;
+}
+
 static struct fault fault_at(const char *point)
 {
     struct fault found = {FAULT_NONE, 0};
     pthread_mutex_lock(&faults.lock);
     if (!faults.environment_read && faults_plan_locked(getenv("LAUD_FAULTS")) != 0)
         abort(); /* a test that asked for faults and gets none would prove nothing */
-    faults.calls++;
+    fault_count(point);
     for (size_t i = 0; i < faults.count; i++) {
         struct fault_entry *entry = &faults.entries[i];
         if (strcmp(entry->point, "*") != 0 && strcmp(entry->point, point) != 0)

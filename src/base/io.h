@@ -40,8 +40,9 @@ int io_size(const char *point, int fd, uint64_t *size);
 typedef int io_list_fn(void *context, const char *name);
 int io_list(const char *point, const char *path, io_list_fn *visit, void *context);
 
-/* Builds with faults only: replaces the plan (NULL: none); how many calls were counted so far. */
+/* Builds with faults only: replaces the plan (NULL: none); how many calls were counted since. */
 int io_faults_plan(const char *plan); /* 0, or -EINVAL if it cannot be understood */
 uint64_t io_faults_calls(void);
+uint64_t io_faults_calls_at(const char *point);
 
 #endif

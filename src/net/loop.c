@@ -130,7 +130,8 @@ static bool releasable(struct loop *loop)
 
 /*
  * The end of a turn, also of one in which only a wake came. We say that we wait *before* looking at
- * the journal, and the journal moves before it looks whether we wait: one of the two notices.
+ * the journal, and the journal moves before it looks whether we wait; both by exchanging the same
+ * flag, so that one of the two notices.
  */
 static void on_check(uv_check_t *check)
 {
@@ -143,7 +144,7 @@ static void on_check(uv_check_t *check)
         loop->wrote = false;
         if (loop->group_count == 0 && loop->blocked == 0)
             return;
-        atomic_store(&loop->waiting, true);
+        atomic_exchange(&loop->waiting, true);
         if (releasable(loop)) {
             release_groups(loop);
             moved = true;
@@ -209,7 +210,7 @@ int loop_run(struct loop *loop)
 
 void loop_journal_moved(struct loop *loop)
 {
-    if (atomic_load(&loop->waiting) && atomic_exchange(&loop->waiting, false))
+    if (atomic_exchange(&loop->waiting, false))
         uv_async_send(&loop->wake);
 }
 

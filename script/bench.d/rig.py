@@ -1,0 +1,199 @@
+"""Servers and loads for the benchmarks: each server fresh, on a free loopback port, in a directory
+of its own, pinned to one core and stopped by its pid; each load pinned to another core."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+READY_SECONDS = 60
+STOP_SECONDS = 60
+LOAD_SECONDS = 900
+
+
+class Failure(Exception):
+    """A server or a load that did not do what it was started for."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def cores():
+    """The server's core and the load's; None where there is only one to share."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return (allowed[0], allowed[1]) if len(allowed) > 1 else None
+
+
+def pinned(argv, which):
+    both = cores()
+    return argv if both is None else ["taskset", "-c", str(both[which])] + argv
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def ping(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as client:
+            client.sendall(b"*1\r\n$4\r\nPING\r\n")
+            return client.recv(64).startswith(b"+PONG")
+    except OSError:
+        return False
+
+
+class Server:
+    """One server process in its own directory. A context manager: leaving it stops the process and
+    removes the directory."""
+
+    def __init__(self, name, argv_for):
+        self.name = name
+        self.argv_for = argv_for
+        self.directory = tempfile.mkdtemp(prefix="laud-bench-")
+        self.process = None
+        self.port = None
+        self.log_path = os.path.join(self.directory, "log")
+
+    def start(self):
+        self.port = free_port()
+        argv = pinned(self.argv_for(self.port, self.directory), 0)
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + READY_SECONDS
+        while not ping(self.port):
+            if self.process.poll() is not None:
+                raise Failure(f"{self.name} did not start: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.name} was not ready after {READY_SECONDS} s")
+            time.sleep(0.02)
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise Failure(f"{self.name} did not stop within {STOP_SECONDS} s of SIGTERM") from None
+        finally:
+            self.process = None
+
+    def log(self):
+        with open(self.log_path, errors="replace") as log:
+            return log.read()
+
+    def last_words(self):
+        lines = self.log().strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def rss_bytes(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1)) * 1024
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def redis(appendfsync):
+    """Redis as a durable store: append-only file, no snapshots."""
+    return Server(f"redis ({appendfsync})", lambda port, directory: [
+        "redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", directory,
+        "--save", "", "--appendonly", "yes", "--appendfsync", appendfsync])
+
+
+def laud(binary, durability="commit"):
+    return Server(f"laud ({durability})", lambda port, directory: [
+        binary, "serve", "--data", os.path.join(directory, "data"), "--resp", f"127.0.0.1:{port}",
+        "--http", f"127.0.0.1:{free_port()}", "--threads", "1", "--durability", durability])
+
+
+def run_load(argv):
+    try:
+        done = subprocess.run(pinned(argv, 1), capture_output=True, text=True, timeout=LOAD_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{argv[0]} did not end within {LOAD_SECONDS} s") from None
+    if done.returncode != 0:
+        words = (done.stderr.strip() or done.stdout.strip() or "no words").splitlines()
+        raise Failure(f"{' '.join(argv[:2])} failed: {words[-1]}")
+    return done.stdout
+
+
+def load(binary, server, *arguments):
+    """One run of `laud bench`; its JSON."""
+    return json.loads(run_load([binary, "bench", "--port", str(server.port), "--json", "--quiet",
+                                *map(str, arguments)]))
+
+
+def redis_benchmark(server, pipeline, requests, keyspace, *words):
+    """Requests a second by redis-benchmark's own account."""
+    out = run_load(["redis-benchmark", "-p", str(server.port), "--threads", "1", "-c", "50",
+                    "-P", str(pipeline), "-n", str(int(requests)), "-r", str(keyspace), "--csv",
+                    *map(str, words)])
+    rows = [row for row in csv.reader(out.splitlines()) if len(row) > 1]
+    if len(rows) < 2:
+        raise Failure(f"redis-benchmark said: {out.strip()[-200:]}")
+    return float(rows[-1][1])
+
+
+def script_load(server, path):
+    with open(path) as file:
+        text = file.read()
+    out = subprocess.run(["redis-cli", "-p", str(server.port), "SCRIPT", "LOAD", text],
+                         capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+    if not re.fullmatch(r"[0-9a-f]{40}", out):
+        raise Failure(f"SCRIPT LOAD answered: {out}")
+    return out
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def first_line(argv):
+    try:
+        return subprocess.run(argv, capture_output=True, text=True, timeout=10).stdout.splitlines()[0]
+    except (OSError, IndexError, subprocess.TimeoutExpired):
+        return "unknown"
+
+
+def machine(binary):
+    with open("/proc/cpuinfo") as info:
+        model = re.search(r"model name\s*:\s*(.*)", info.read())
+    return {
+        "cpu": model.group(1) if model else os.uname().machine,
+        "cores": os.cpu_count(),
+        "kernel": os.uname().release,
+        "filesystem": first_line(["stat", "-f", "-c", "%T", tempfile.gettempdir()]),
+        "pinned": cores() is not None,
+        "redis": re.sub(r".*v=(\S+).*", r"\1", first_line(["redis-server", "--version"])),
+        "laud": first_line([binary, "version"]),
+    }
+
+
+def exit_on_sigterm():
+    """So that servers are stopped and directories removed then too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

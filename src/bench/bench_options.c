@@ -1,0 +1,298 @@
+#include "bench/bench_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_type { TYPE_TEXT, TYPE_COUNT, TYPE_SECONDS, TYPE_FLAG, TYPE_MIX };
+
+struct option_row {
+    const char *name;
+    enum option_type type;
+    size_t offset;
+    const char *initial;
+    double min;
+    double max;
+    const char *value;
+    const char *help;
+};
+
+static const struct option_row rows[] = {
+#define BENCH_OPTION(field, name, type, initial, min, max, value, help)                            \
+    {name,    TYPE_##type,   offsetof(struct bench_options, field),                                \
+     initial, (double)(min), (double)(max),                                                        \
+     value,   help},
+#include "bench/bench_options.def"
+#undef BENCH_OPTION
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static const char usage_text[] =
+    "usage: laud bench [options] [--] COMMAND\n"
+    "       laud bench [options] --mix WEIGHT:COMMAND [--mix WEIGHT:COMMAND ...]\n"
+    "\n"
+    "Loads a RESP server (Laud, Redis) and reports requests a second and latency.\n"
+    "\n"
+    "COMMAND is words with placeholders, drawn anew for each request:\n"
+    "  {user} {item}   an id, see --users --items --distribution --id-base; each\n"
+    "                  one written is one draw\n"
+    "  {user.1}        draw number 1 of a user: the same wherever this request says\n"
+    "                  {user.1}; any number, also {item.7}\n"
+    "  {rand:LO-HI}    a number, uniform, both ends included\n"
+    "  {seq}           the number of the request: with --requests N each of 0 ... N-1\n"
+    "                  exactly once, over all connections and threads\n"
+    "  {seq%100+5}     any of these may be followed by + - * / % and a number,\n"
+    "                  worked out from left to right\n"
+    "  {20*WORDS}      the words 20 times; in them {item.n} is {item.1}, {item.2}, ...\n"
+    "  {sha}           the digest that --load-script got\n"
+    "A word ';' parts commands that count as one request, done with its last reply.\n"
+    "\n"
+    "  laud bench 'LIKE {user} video:{item}'\n"
+    "  laud bench --mix '90:FEED {user} {20*video:{item}}' --mix '10:LIKE {user} video:{item}'\n"
+    "  laud bench --requests 1000000 'ADD video:{seq} view 1 ; ADD video:{seq} share 1'\n"
+    "  laud bench '{20*HMGET n:{item.n} like view ;} ZMSCORE u:{user} {20*{item.n}}'\n"
+    "\n"
+    "Flat out, a connection sends its --pipeline of requests in one write and the next ones when\n"
+    "all are answered. With --rate a request is due at its time on the schedule and its latency\n"
+    "counts from then, also while it waits for a free place on a connection.\n"
+    "\n"
+    "Exit code: 0 done, 1 some reply was an error, 2 bad usage or a broken connection.\n"
+    "\n"
+    "Options:\n";
+
+void bench_options_help(FILE *out)
+{
+    fputs(usage_text, out);
+    for (size_t i = 0; i < ROWS; i++) {
+        char left[64];
+        snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].value);
+        fprintf(out, "  %-27s %s", left, rows[i].help);
+        if (rows[i].type != TYPE_FLAG && rows[i].initial[0] != '\0')
+            fprintf(out, " (%s)", rows[i].initial);
+        fputc('\n', out);
+    }
+}
+
+static bool mix_add(struct bench_mix *mix, const char *text, char *problem, size_t size)
+{
+    char *end;
+    errno = 0;
+    unsigned long long weight = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != ':' || errno != 0 || weight == 0 ||
+        weight > 1000000000) {
+        snprintf(problem, size,
+                 "--mix expects WEIGHT:COMMAND, as in '10:LIKE {user} video:{item}'");
+        return false;
+    }
+    if (mix->count == BENCH_MIX_MAX) {
+        snprintf(problem, size, "at most %d commands in a mix", BENCH_MIX_MAX);
+        return false;
+    }
+    mix->entries[mix->count++] = (struct bench_mix_entry){weight, end + 1};
+    return true;
+}
+
+static bool count_read(const struct option_row *row, const char *text, uint64_t *out, char *problem,
+                       size_t size)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || (double)value < row->min ||
+        (double)value > row->max) {
+        snprintf(problem, size, "--%s expects a whole number from %.0f to %.0f, not '%s'",
+                 row->name, row->min, row->max, text);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool seconds_read(const struct option_row *row, const char *text, double *out, char *problem,
+                         size_t size)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= row->min && value <= row->max)) {
+        snprintf(problem, size, "--%s expects a number of seconds from %g to %g, not '%s'",
+                 row->name, row->min, row->max, text);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool option_set(struct bench_options *options, const struct option_row *row,
+                       const char *text, char *problem, size_t size)
+{
+    void *field = (char *)options + row->offset;
+    switch (row->type) {
+    case TYPE_TEXT:
+        *(const char **)field = text;
+        return true;
+    case TYPE_COUNT:
+        return count_read(row, text, field, problem, size);
+    case TYPE_SECONDS:
+        return seconds_read(row, text, field, problem, size);
+    case TYPE_FLAG:
+        *(bool *)field = strcmp(text, "off") != 0;
+        return true;
+    case TYPE_MIX:
+        return text[0] == '\0' || mix_add(field, text, problem, size);
+    }
+    return false;
+}
+
+static const struct option_row *option_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* One "--name value", "--name=value" or "--flag"; returns how many arguments it took, 0 if bad. */
+static int flag_read(struct bench_options *options, int argc, char **argv, char *problem,
+                     size_t size)
+{
+    const char *name = argv[0] + 2;
+    size_t length = strcspn(name, "=");
+    const struct option_row *row = option_find(name, length);
+    if (row == NULL) {
+        snprintf(problem, size, "unknown option %s", argv[0]);
+        return 0;
+    }
+    if (row->type == TYPE_FLAG) {
+        if (name[length] == '=') {
+            snprintf(problem, size, "--%s takes no value", row->name);
+            return 0;
+        }
+        return option_set(options, row, "on", problem, size) ? 1 : 0;
+    }
+    if (name[length] == '=')
+        return option_set(options, row, name + length + 1, problem, size) ? 1 : 0;
+    if (argc < 2) {
+        snprintf(problem, size, "--%s needs a value: %s", row->name, row->value);
+        return 0;
+    }
+    return option_set(options, row, argv[1], problem, size) ? 2 : 0;
+}
+
+/* The words after the options, joined: quoted as one argument or not, they are one command. */
+static bool positional_read(struct bench_options *options, int argc, char **argv, char *problem,
+                            size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; i < argc; i++) {
+        size_t length = strlen(argv[i]);
+        if (used + length + 2 > sizeof(options->positional)) {
+            snprintf(problem, size, "the command is longer than %d bytes", BENCH_COMMAND_MAX);
+            return false;
+        }
+        if (used > 0)
+            options->positional[used++] = ' ';
+        memcpy(options->positional + used, argv[i], length);
+        used += length;
+    }
+    options->positional[used] = '\0';
+    if (used == 0)
+        return true;
+    if (options->mix.count == BENCH_MIX_MAX) {
+        snprintf(problem, size, "at most %d commands in a mix", BENCH_MIX_MAX);
+        return false;
+    }
+    options->mix.entries[options->mix.count++] = (struct bench_mix_entry){1, options->positional};
+    return true;
+}
+
+static bool address_split(struct bench_options *options, char *problem, size_t size)
+{
+    const char *text = options->address;
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    unsigned long port = colon == NULL ? 0 : strtoul(colon + 1, &end, 10);
+    size_t length = colon == NULL ? 0 : (size_t)(colon - text);
+    if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    }
+    if (length == 0 || length >= sizeof(options->server_host) || port == 0 || port > 65535 ||
+        *end != '\0') {
+        snprintf(problem, size, "--address expects HOST:PORT, not '%s'", options->address);
+        return false;
+    }
+    snprintf(options->server_host, sizeof(options->server_host), "%.*s", (int)length, text);
+    if (options->port != 0)
+        port = options->port;
+    snprintf(options->server_port, sizeof(options->server_port), "%u", (unsigned)(port & 0xffff));
+    if (options->host[0] == '\0')
+        return true;
+    if (strlen(options->host) >= sizeof(options->server_host)) {
+        snprintf(problem, size, "--host is too long");
+        return false;
+    }
+    snprintf(options->server_host, sizeof(options->server_host), "%s", options->host);
+    return true;
+}
+
+static bool distribution_read(struct bench_options *options, char *problem, size_t size)
+{
+    const char *text = options->distribution;
+    options->theta = 0;
+    if (strcmp(text, "uniform") == 0)
+        return true;
+    char *end = NULL;
+    if (strncmp(text, "zipf:", 5) == 0)
+        options->theta = strtod(text + 5, &end);
+    if (end != NULL && end != text + 5 && *end == '\0' && options->theta > 0 &&
+        options->theta <= 10)
+        return true;
+    snprintf(problem, size,
+             "--distribution expects uniform or zipf:THETA, THETA above 0 and at "
+             "most 10, not '%s'",
+             text);
+    return false;
+}
+
+static bool options_fit(const struct bench_options *options, char *problem, size_t size)
+{
+    const char *what = NULL;
+    if (options->mix.count == 0)
+        what = "no command given; see laud bench --help";
+    else if (options->requests == 0 && options->seconds <= 0)
+        what = "either --requests or --seconds must be above 0";
+    else if (options->connections < options->threads)
+        what = "each thread needs a connection: --connections is below --threads";
+    else if (options->users > UINT64_MAX - options->id_base ||
+             options->items > UINT64_MAX - options->id_base)
+        what = "--id-base and --users or --items together leave 64 bits";
+    if (what != NULL)
+        snprintf(problem, size, "%s", what);
+    return what == NULL;
+}
+
+bool bench_options_read(struct bench_options *options, int argc, char **argv, char *problem,
+                        size_t size)
+{
+    memset(options, 0, sizeof(*options));
+    for (size_t i = 0; i < ROWS; i++)
+        if (!option_set(options, &rows[i], rows[i].initial, problem, size))
+            return false;
+    int at = 0;
+    while (at < argc && strncmp(argv[at], "--", 2) == 0) {
+        if (argv[at][2] == '\0') {
+            at++;
+            break;
+        }
+        int taken = flag_read(options, argc - at, argv + at, problem, size);
+        if (taken == 0)
+            return false;
+        if (options->help)
+            return true;
+        at += taken;
+    }
+    return positional_read(options, argc - at, argv + at, problem, size) &&
+           address_split(options, problem, size) && distribution_read(options, problem, size) &&
+           options_fit(options, problem, size);
+}

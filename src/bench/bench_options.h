@@ -1,0 +1,48 @@
+/*
+ * The options of `laud bench`, read from its arguments by the one table in bench_options.def.
+ * Texts point into argv or into the table and are not owned.
+ */
+#ifndef LAUD_BENCH_BENCH_OPTIONS_H
+#define LAUD_BENCH_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define BENCH_MIX_MAX     64
+#define BENCH_COMMAND_MAX 65536
+
+struct bench_mix_entry {
+    uint64_t weight;
+    const char *command;
+};
+
+struct bench_mix {
+    struct bench_mix_entry entries[BENCH_MIX_MAX];
+    size_t count;
+};
+
+#define BENCH_FIELD_TEXT(field)    const char *field;
+#define BENCH_FIELD_COUNT(field)   uint64_t field;
+#define BENCH_FIELD_SECONDS(field) double field;
+#define BENCH_FIELD_FLAG(field)    bool field;
+#define BENCH_FIELD_MIX(field)     struct bench_mix field;
+
+struct bench_options {
+#define BENCH_OPTION(field, name, type, initial, min, max, value, help) BENCH_FIELD_##type(field)
+#include "bench/bench_options.def"
+#undef BENCH_OPTION
+    char server_host[256];
+    char server_port[8];
+    double theta; /* of the zipf distribution; 0: uniform */
+    char positional[BENCH_COMMAND_MAX];
+};
+
+/* argv without the subcommand's name. False: `problem` is one sentence. */
+bool bench_options_read(struct bench_options *options, int argc, char **argv, char *problem,
+                        size_t size);
+
+void bench_options_help(FILE *out);
+
+#endif

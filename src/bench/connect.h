@@ -1,0 +1,27 @@
+/*
+ * Opening connections, and the few calls that are made and answered before the load begins. All
+ * of it blocks. Descriptors returned belong to the caller.
+ */
+#ifndef LAUD_BENCH_CONNECT_H
+#define LAUD_BENCH_CONNECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CONNECT_REPLY_MAX 65536
+
+/* A blocking socket without Nagle's delay; -1: `problem` is one sentence. */
+int connect_open(const char *host, const char *port, double timeout_seconds, char *problem,
+                 size_t size);
+
+/*
+ * Sends these words as one command and reads its one reply into `reply`, terminated, as it came.
+ * False on an error reply too.
+ */
+bool connect_call(int fd, const char *const *words, const size_t *lengths, size_t count,
+                  char reply[CONNECT_REPLY_MAX], char *problem, size_t size);
+
+/* SCRIPT LOAD of a file; `sha` gets the 40 digits of its digest. */
+bool connect_load_script(int fd, const char *path, char sha[41], char *problem, size_t size);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * No stack is needed to walk over nested replies: it is enough to know how many elements are
+ * still wanted. An array of n is one element less and n more, a map 2n more, an attribute 2n more
+ * and no element less, because the thing it describes is still to come.
+ *
+ * Bulk bodies are passed over by their length and lines are read where they lie; only a line cut
+ * by the end of a read is copied, so that the buffer can be shared by all connections.
+ */
+#include "bench/reply_reader.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+void reply_reader_init(struct reply_reader *reader)
+{
+    memset(reader, 0, sizeof(*reader));
+}
+
+/* Digits, or -1 for null; false if it is neither or too large. */
+static bool length_read(const char *text, size_t length, int64_t *out)
+{
+    if (length == 2 && text[0] == '-' && text[1] == '1') {
+        *out = -1;
+        return true;
+    }
+    if (length == 0 || length > 10)
+        return false;
+    int64_t value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    *out = value;
+    return value <= READER_ELEMENT_MAX;
+}
+
+static void error_count(struct reply_reader *reader)
+{
+    if (!reader->failed)
+        reader->errors++;
+    reader->failed = true;
+}
+
+static void error_text_append(struct reply_reader *reader, const char *text, size_t length)
+{
+    size_t room = sizeof(reader->first_error) - 1 - reader->text_length;
+    size_t taken = length < room ? length : room;
+    memcpy(reader->first_error + reader->text_length, text, taken);
+    reader->text_length += (uint32_t)taken;
+    reader->first_error[reader->text_length] = '\0';
+}
+
+static int64_t element_done(struct reply_reader *reader)
+{
+    ASSERT(reader->open > 0);
+    if (--reader->open > 0)
+        return 0;
+    reader->failed = false;
+    return reader->push ? 0 : 1;
+}
+
+static int64_t bulk_begin(struct reply_reader *reader, char type, int64_t length)
+{
+    if (length < 0)
+        return type == '$' ? element_done(reader) : -1;
+    if (type == '!') {
+        error_count(reader);
+        reader->copying = reader->text_length == 0;
+    }
+    reader->skip = (uint64_t)length + 2;
+    return 0;
+}
+
+static int64_t aggregate_begin(struct reply_reader *reader, char type, int64_t length)
+{
+    if (length < 0)
+        return type == '*' ? element_done(reader) : -1;
+    uint64_t elements = (uint64_t)length * (type == '%' || type == '|' ? 2 : 1);
+    if (reader->open > UINT64_MAX / 2)
+        return -1;
+    reader->open += elements;
+    return type == '|' ? 0 : element_done(reader);
+}
+
+/* One line without its CRLF. Returns the replies it completed (0 or 1), -1 if it is not RESP. */
+static int64_t line_read(struct reply_reader *reader, const char *line, size_t length)
+{
+    if (length == 0)
+        return -1;
+    if (reader->open == 0) {
+        reader->open = 1;
+        reader->push = line[0] == '>';
+    }
+    int64_t number;
+    switch (line[0]) {
+    case ':':
+    case '+':
+    case ',':
+    case '(':
+    case '#':
+    case '_':
+        return element_done(reader);
+    case '-':
+        error_count(reader);
+        if (reader->text_length == 0)
+            error_text_append(reader, line + 1, length - 1);
+        return element_done(reader);
+    case '$':
+    case '=':
+    case '!':
+        if (!length_read(line + 1, length - 1, &number))
+            return -1;
+        return bulk_begin(reader, line[0], number);
+    case '*':
+    case '~':
+    case '>':
+    case '%':
+    case '|':
+        if (!length_read(line + 1, length - 1, &number))
+            return -1;
+        return aggregate_begin(reader, line[0], number);
+    default:
+        return -1;
+    }
+}
+
+/* Most lines are a few bytes: look there before calling memchr. */
+static inline const char *line_end(const char *bytes, const char *end)
+{
+    const char *near = end - bytes > 16 ? bytes + 16 : end;
+    for (const char *at = bytes; at < near; at++)
+        if (*at == '\n')
+            return at;
+    return near == end ? NULL : memchr(near, '\n', (size_t)(end - near));
+}
+
+/* Keeps a piece of a line; a line that is only text may be cut, its start is what matters. */
+static void line_keep(struct reply_reader *reader, const char *bytes, size_t length)
+{
+    if (length == 0)
+        return;
+    reader->line_last = bytes[length - 1];
+    size_t room = sizeof(reader->line) - reader->line_length;
+    size_t taken = length < room ? length : room;
+    memcpy(reader->line + reader->line_length, bytes, taken);
+    reader->line_length += (uint32_t)taken;
+}
+
+/* `end` is at the line feed. */
+static int64_t line_finish(struct reply_reader *reader, const char *start, const char *end)
+{
+    if (reader->line_length == 0) {
+        if (end == start || end[-1] != '\r')
+            return -1;
+        return line_read(reader, start, (size_t)(end - start) - 1);
+    }
+    line_keep(reader, start, (size_t)(end - start));
+    if (reader->line_last != '\r')
+        return -1;
+    size_t length = reader->line_length;
+    reader->line_length = 0;
+    if (reader->line[length - 1] == '\r')
+        length--;
+    return line_read(reader, reader->line, length);
+}
+
+/* Passes over a part of a bulk; returns the bytes taken, sets *done if that completed a reply. */
+static int64_t bulk_skip(struct reply_reader *reader, const char *bytes, size_t length,
+                         int64_t *done)
+{
+    size_t taken = length < reader->skip ? length : (size_t)reader->skip;
+    if (reader->copying) {
+        size_t body = reader->skip > 2 ? (size_t)reader->skip - 2 : 0;
+        error_text_append(reader, bytes, taken < body ? taken : body);
+    }
+    reader->skip -= taken;
+    *done = 0;
+    if (reader->skip == 0) {
+        if (bytes[taken - 1] != '\n')
+            return -1;
+        reader->copying = false;
+        *done = element_done(reader);
+    }
+    return (int64_t)taken;
+}
+
+int64_t reply_reader_feed(struct reply_reader *reader, const char *bytes, size_t length)
+{
+    const char *at = bytes;
+    const char *end = bytes + length;
+    int64_t replies = 0;
+    while (at < end) {
+        int64_t done;
+        if (reader->skip > 0) {
+            int64_t taken = bulk_skip(reader, at, (size_t)(end - at), &done);
+            if (taken < 0)
+                return -1;
+            at += taken;
+        } else {
+            const char *feed = line_end(at, end);
+            if (feed == NULL) {
+                line_keep(reader, at, (size_t)(end - at));
+                return replies;
+            }
+            done = line_finish(reader, at, feed);
+            if (done < 0)
+                return -1;
+            at = feed + 1;
+        }
+        replies += done;
+    }
+    return replies;
+}

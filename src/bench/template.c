@@ -1,0 +1,370 @@
+/*
+ * Compiling: the expanded text is cut into commands and words, each word into plain bytes and
+ * placeholders. The range of every number is followed through its arithmetic; where its lowest
+ * and highest value have as many digits, its length is known. A word whose numbers are all of
+ * known length gets its "$length" now, and the bytes between two numbers become one part: a LIKE
+ * with 19-digit ids is five parts in all.
+ */
+#include "bench/template.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "bench/digits.h"
+
+struct compiler {
+    struct template *template;
+    const struct template_space *space;
+    char *problem;
+    size_t size;
+    uint64_t low[TEMPLATE_DRAWS]; /* the range of each number */
+    uint64_t high[TEMPLATE_DRAWS];
+};
+
+static bool compile_fail(struct compiler *compiler, const char *what, const char *where)
+{
+    snprintf(compiler->problem, compiler->size, "%s, at '%.40s'", what, where);
+    return false;
+}
+
+/* Parts and bytes were sized for the worst case by template_compile. */
+static void bytes_add(struct template *template, const char *bytes, size_t length)
+{
+    struct part *last =
+        template->part_count > 0 ? &template->parts[template->part_count - 1] : NULL;
+    if (last == NULL || last->kind != PART_BYTES) {
+        last = &template->parts[template->part_count++];
+        *last = (struct part){PART_BYTES, template->byte_count, 0, 0};
+    }
+    memcpy(template->bytes + template->byte_count, bytes, length);
+    template->byte_count += (uint32_t)length;
+    last->count += (uint32_t)length;
+}
+
+static void header_add(struct template *template, char type, size_t count)
+{
+    char header[32];
+    int length = snprintf(header, sizeof(header), "%c%zu\r\n", type, count);
+    bytes_add(template, header, (size_t)length);
+}
+
+static bool whole_read(const char **at, uint64_t *out)
+{
+    if (!isdigit((unsigned char)**at))
+        return false;
+    char *end;
+    errno = 0;
+    *out = strtoull(*at, &end, 10);
+    *at = end;
+    return errno == 0;
+}
+
+/* The draw of {user.3} where this request has one already, else a new one. */
+static bool draw_place(struct compiler *compiler, const struct draw *wanted, uint32_t *place)
+{
+    struct template *template = compiler->template;
+    bool shared = wanted->label != 0 || wanted->source == DRAW_SEQUENCE;
+    for (uint32_t i = 0; shared && i < template->draw_count; i++) {
+        *place = i;
+        if (template->draws[i].source == wanted->source &&
+            template->draws[i].label == wanted->label)
+            return true;
+    }
+    if (template->draw_count == TEMPLATE_DRAWS)
+        return false;
+    *place = template->draw_count;
+    template->draws[template->draw_count++] = *wanted;
+    return true;
+}
+
+/* The name of a placeholder, with its label or its range. */
+static bool draw_read(struct compiler *compiler, const char **at, struct draw *draw)
+{
+    const struct template_space *space = compiler->space;
+    const char *start = *at;
+    *draw = (struct draw){.label = 0};
+    if (strncmp(start, "user", 4) == 0 || strncmp(start, "item", 4) == 0) {
+        draw->source = start[0] == 'u' ? DRAW_USER : DRAW_ITEM;
+        draw->low = space->id_base;
+        draw->span = start[0] == 'u' ? space->users : space->items;
+        *at = start + 4;
+        if (**at != '.')
+            return true;
+        (*at)++;
+        if (whole_read(at, &draw->label) && draw->label > 0)
+            return true;
+        return compile_fail(compiler, "a number from 1 is expected after the dot", start);
+    }
+    if (strncmp(start, "seq", 3) == 0) {
+        *at = start + 3;
+        draw->source = DRAW_SEQUENCE;
+        draw->span = space->requests;
+        compiler->template->uses_sequence = true;
+        return space->requests > 0 || compile_fail(compiler, "{seq} needs --requests", start);
+    }
+    if (strncmp(start, "rand:", 5) == 0) {
+        uint64_t high;
+        *at = start + 5;
+        draw->source = DRAW_RANGE;
+        if (whole_read(at, &draw->low) && *(*at)++ == '-' && whole_read(at, &high) &&
+            high >= draw->low && high - draw->low < UINT64_MAX) {
+            draw->span = high - draw->low + 1;
+            return true;
+        }
+        return compile_fail(compiler, "{rand:LO-HI} is expected", start);
+    }
+    return compile_fail(compiler, "no such placeholder", start);
+}
+
+/* One "+5": remembers it and moves the range along. */
+static bool step_read(struct compiler *compiler, const char **at, struct number *number,
+                      uint64_t *low, uint64_t *high)
+{
+    const char *start = *at;
+    struct step step = {.operation = *(*at)++};
+    if (strchr("+-*/%", step.operation) == NULL || !whole_read(at, &step.operand))
+        return compile_fail(compiler, "one of + - * / % and a number is expected", start);
+    if (number->step_count == TEMPLATE_STEPS)
+        return compile_fail(compiler, "too much arithmetic", start);
+    bool over = false;
+    switch (step.operation) {
+    case '+':
+        over = __builtin_add_overflow(*high, step.operand, high);
+        *low += step.operand;
+        break;
+    case '-':
+        over = __builtin_sub_overflow(*low, step.operand, low);
+        *high -= step.operand;
+        break;
+    case '*':
+        over = __builtin_mul_overflow(*high, step.operand, high);
+        *low *= step.operand;
+        break;
+    default:
+        over = step.operand == 0;
+        if (!over && step.operation == '/') {
+            *low /= step.operand;
+            *high /= step.operand;
+        } else if (!over && *high >= step.operand) {
+            *low = 0;
+            *high = step.operand - 1;
+        }
+    }
+    if (over)
+        return compile_fail(compiler, "this leaves the range of unsigned 64 bits", start);
+    number->steps[number->step_count++] = step;
+    return true;
+}
+
+/* `*at` is behind the opening brace, and is left behind the closing one. */
+static bool number_read(struct compiler *compiler, const char **at)
+{
+    struct template *template = compiler->template;
+    const char *start = *at;
+    struct draw draw;
+    struct number number = {.step_count = 0};
+    if (!draw_read(compiler, at, &draw))
+        return false;
+    if (template->number_count == TEMPLATE_DRAWS || !draw_place(compiler, &draw, &number.draw))
+        return compile_fail(compiler, "too many placeholders in one request", start);
+    uint64_t low = draw.low;
+    uint64_t high = draw.low + (draw.span - 1);
+    while (**at != '}') {
+        if (**at == '\0')
+            return compile_fail(compiler, "a '{' is not closed", start);
+        if (!step_read(compiler, at, &number, &low, &high))
+            return false;
+    }
+    (*at)++;
+    compiler->low[template->number_count] = low;
+    compiler->high[template->number_count] = high;
+    template->numbers[template->number_count++] = number;
+    return true;
+}
+
+/*
+ * First pass over a word: reads its placeholders. *fixed is the bytes that are always there;
+ * returns false on a bad placeholder.
+ */
+static bool word_measure(struct compiler *compiler, const char *at, const char *end, size_t *fixed,
+                         bool *varies)
+{
+    uint32_t number = compiler->template->number_count;
+    *fixed = 0;
+    *varies = false;
+    while (at < end) {
+        if (*at == '}')
+            return compile_fail(compiler, "a '}' without its '{'", at);
+        if (*at != '{') {
+            at++;
+            (*fixed)++;
+            continue;
+        }
+        at++;
+        if (!number_read(compiler, &at))
+            return false;
+        uint32_t shortest = digits_count(compiler->low[number]);
+        if (shortest == digits_count(compiler->high[number]))
+            *fixed += shortest;
+        else
+            *varies = true;
+        number++;
+    }
+    return true;
+}
+
+static bool word_compile(struct compiler *compiler, const char *word, const char *end)
+{
+    struct template *template = compiler->template;
+    uint32_t number = template->number_count;
+    size_t fixed;
+    bool varies;
+    if (!word_measure(compiler, word, end, &fixed, &varies))
+        return false;
+    if (varies) {
+        struct part length = {PART_LENGTH, number, template->number_count - number, 0};
+        for (const char *at = word; at < end; at++) {
+            if (*at == '{')
+                at = strchr(at, '}');
+            else
+                length.fixed++;
+        }
+        template->parts[template->part_count++] = length;
+    } else {
+        header_add(template, '$', fixed);
+    }
+    for (const char *at = word; at < end;) {
+        size_t plain = strcspn(at, "{");
+        if (plain > (size_t)(end - at))
+            plain = (size_t)(end - at);
+        if (plain > 0) {
+            bytes_add(template, at, plain);
+            at += plain;
+            continue;
+        }
+        uint32_t digits = digits_count(compiler->low[number]);
+        bool known = digits == digits_count(compiler->high[number]);
+        template->parts[template->part_count++] =
+            (struct part){PART_NUMBER, number++, known ? digits : 0, 0};
+        at = strchr(at, '}') + 1;
+    }
+    bytes_add(template, "\r\n", 2);
+    return true;
+}
+
+static const char *word_end(const char *at)
+{
+    return at + strcspn(at, " \t\n");
+}
+
+static const char *word_start(const char *at)
+{
+    return at + strspn(at, " \t\n");
+}
+
+static bool is_separator(const char *word)
+{
+    return word[0] == ';' && word_end(word) == word + 1;
+}
+
+/* Compiles the words up to the next ';' as one command; leaves *at behind it. */
+static bool command_compile(struct compiler *compiler, const char **at)
+{
+    size_t words = 0;
+    const char *word = *at;
+    for (; *word != '\0' && !is_separator(word); word = word_start(word_end(word)))
+        words++;
+    if (words > 0) {
+        compiler->template->commands++;
+        header_add(compiler->template, '*', words);
+    }
+    for (word = *at; *word != '\0' && !is_separator(word); word = word_start(word_end(word)))
+        if (!word_compile(compiler, word, word_end(word)))
+            return false;
+    *at = *word == ';' ? word_start(word + 1) : word;
+    return true;
+}
+
+static void max_bytes_set(struct compiler *compiler)
+{
+    struct template *template = compiler->template;
+    size_t total = template->byte_count;
+    for (uint32_t i = 0; i < template->part_count; i++) {
+        if (template->parts[i].kind == PART_NUMBER)
+            total += digits_count(compiler->high[template->parts[i].offset]);
+        else if (template->parts[i].kind == PART_LENGTH)
+            total += 16;
+    }
+    template->max_bytes = (uint32_t)total;
+}
+
+static struct template *template_new(size_t text_length, const struct template_space *space)
+{
+    struct template *template = calloc(1, sizeof(*template));
+    if (template == NULL)
+        return NULL;
+    /* A word of one byte makes at most "*1\r\n$1\r\na\r\n": three parts, and headers of its own. */
+    template->bytes = malloc(text_length * 32 + 64);
+    template->parts = malloc((text_length * 3 + 16) * sizeof(struct part));
+    template->draws = malloc(TEMPLATE_DRAWS * sizeof(struct draw));
+    template->numbers = malloc(TEMPLATE_DRAWS * sizeof(struct number));
+    if (template->bytes == NULL || template->parts == NULL || template->draws == NULL ||
+        template->numbers == NULL) {
+        template_free(template);
+        return NULL;
+    }
+    template->theta = space->theta;
+    if (space->theta > 0) {
+        zipf_init(&template->users, space->users, space->theta);
+        zipf_init(&template->items, space->items, space->theta);
+    }
+    return template;
+}
+
+void template_free(struct template *template)
+{
+    if (template == NULL)
+        return;
+    free(template->bytes);
+    free(template->parts);
+    free(template->draws);
+    free(template->numbers);
+    free(template);
+}
+
+struct template *template_compile(const char *text, const struct template_space *space,
+                                  char *problem, size_t size)
+{
+    char *expanded = template_expand(text, space->sha, problem, size);
+    if (expanded == NULL)
+        return NULL;
+    struct compiler *compiler = malloc(sizeof(*compiler));
+    struct template *template = template_new(strlen(expanded), space);
+    bool fine = compiler != NULL && template != NULL;
+    if (!fine) {
+        snprintf(problem, size, "out of memory");
+        goto out;
+    }
+    *compiler =
+        (struct compiler){.template = template, .space = space, .problem = problem, .size = size};
+    const char *at = word_start(expanded);
+    while (fine && *at != '\0')
+        fine = command_compile(compiler, &at);
+    if (fine && template->commands == 0) {
+        snprintf(problem, size, "the command is empty");
+        fine = false;
+    }
+    if (fine)
+        max_bytes_set(compiler);
+out:
+    free(compiler);
+    free(expanded);
+    if (fine)
+        return template;
+    template_free(template);
+    return NULL;
+}

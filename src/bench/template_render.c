@@ -1,0 +1,85 @@
+/*
+ * Rendering runs once a request and is most of what the generator does itself: draw, calculate,
+ * then copy parts. All numbers are worked out before the first byte is written because the length
+ * of a word stands before it.
+ */
+#include "bench/template.h"
+
+#include <string.h>
+
+#include "bench/digits.h"
+
+const char digits_pairs[201] = "00010203040506070809101112131415161718192021222324252627282930"
+                               "31323334353637383940414243444546474849505152535455565758596061"
+                               "62636465666768697071727374757677787980818283848586878889909192"
+                               "93949596979899";
+
+static uint64_t draw_value(const struct template *template, const struct draw *draw,
+                           struct random *random, uint64_t sequence)
+{
+    if (draw->source == DRAW_SEQUENCE)
+        return sequence;
+    if (draw->source == DRAW_RANGE || template->theta <= 0)
+        return draw->low + random_below(random, draw->span);
+    return draw->low +
+           zipf_draw(draw->source == DRAW_USER ? &template->users : &template->items, random);
+}
+
+static uint64_t number_value(const struct number *number, uint64_t value)
+{
+    for (uint32_t i = 0; i < number->step_count; i++) {
+        uint64_t operand = number->steps[i].operand;
+        switch (number->steps[i].operation) {
+        case '+':
+            value += operand;
+            break;
+        case '-':
+            value -= operand;
+            break;
+        case '*':
+            value *= operand;
+            break;
+        case '/':
+            value /= operand;
+            break;
+        default:
+            value %= operand;
+        }
+    }
+    return value;
+}
+
+static char *length_write(const struct part *part, const uint64_t *numbers, char *out)
+{
+    uint64_t length = part->fixed;
+    for (uint32_t i = 0; i < part->count; i++)
+        length += digits_count(numbers[part->offset + i]);
+    *out++ = '$';
+    out = digits_write(out, length, digits_count(length));
+    memcpy(out, "\r\n", 2);
+    return out + 2;
+}
+
+char *template_render(const struct template *template, struct random *random, uint64_t sequence,
+                      struct template_scratch *scratch, char *out)
+{
+    for (uint32_t i = 0; i < template->draw_count; i++)
+        scratch->draws[i] = draw_value(template, &template->draws[i], random, sequence);
+    for (uint32_t i = 0; i < template->number_count; i++) {
+        const struct number *number = &template->numbers[i];
+        scratch->numbers[i] = number_value(number, scratch->draws[number->draw]);
+    }
+    for (uint32_t i = 0; i < template->part_count; i++) {
+        const struct part *part = &template->parts[i];
+        if (part->kind == PART_BYTES) {
+            memcpy(out, template->bytes + part->offset, part->count);
+            out += part->count;
+        } else if (part->kind == PART_NUMBER) {
+            uint64_t value = scratch->numbers[part->offset];
+            out = digits_write(out, value, part->count > 0 ? part->count : digits_count(value));
+        } else {
+            out = length_write(part, scratch->numbers, out);
+        }
+    }
+    return out;
+}
