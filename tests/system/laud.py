@@ -348,8 +348,8 @@ def run(*tests):
             outcome, said = "skip", str(reason)
             skipped += 1
         except Exception as problem:
-            traceback.print_exc()
-            outcome, said = "FAIL", str(problem)
+            traceback.print_exc(limit=-4)
+            outcome, said = "FAIL", str(problem).split("\n", maxsplit=1)[0]
             failed += 1
         took = time.monotonic() - start
         name = test.__name__.replace("_", " ")
