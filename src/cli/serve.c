@@ -31,7 +31,7 @@ struct serving {
     struct store *store;
     struct hot *hot;
     struct journal *journal;
-    struct server server;
+    struct server server; /* all zero is one that never started */
     sigset_t signals;
     int lock;
 };
@@ -182,6 +182,7 @@ close_journal:
         if (code == 0)
             log_info("stopped; everything acknowledged is on disk");
     }
+    server_free(&s->server);
 close_hot:
     if (s->hot != NULL)
         hot_close(s->hot);
@@ -210,7 +211,7 @@ int serve_main(int argc, char **argv)
     if (s == NULL)
         return 1;
     int code = 2;
-    if (!options_read(&s->options, argc, argv, &help, problem, sizeof problem)) {
+    if (!options_read(&s->options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);

@@ -2,7 +2,7 @@
 #ifndef LAUD_CLI_SERVE_H
 #define LAUD_CLI_SERVE_H
 
-/* argv without program and subcommand; returns the exit code. */
+/* As commands.h says. */
 int serve_main(int argc, char **argv);
 
 #endif

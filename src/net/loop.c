@@ -187,6 +187,10 @@ int loop_init(struct loop *loop, struct server *server, int socket)
     error = uv_tcp_open(&loop->listener, socket);
     if (error == 0)
         error = uv_listen((uv_stream_t *)&loop->listener, BACKLOG, on_connection);
+    else
+        close(socket);
+    if (error)
+        loop_free(loop);
     return error;
 }
 
@@ -205,7 +209,9 @@ static void loop_thread(void *argument)
 
 int loop_run(struct loop *loop)
 {
-    return uv_thread_create(&loop->thread, loop_thread, loop);
+    int error = uv_thread_create(&loop->thread, loop_thread, loop);
+    loop->running = error == 0;
+    return error;
 }
 
 void loop_journal_moved(struct loop *loop)
@@ -222,7 +228,13 @@ void loop_stop(struct loop *loop)
 
 void loop_join(struct loop *loop)
 {
-    uv_thread_join(&loop->thread);
+    if (loop->running)
+        uv_thread_join(&loop->thread);
+    loop->running = false;
+}
+
+void loop_free(struct loop *loop)
+{
     uv_walk(&loop->uv, close_handle, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     int error = uv_loop_close(&loop->uv);

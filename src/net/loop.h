@@ -43,6 +43,7 @@ struct loop {
     struct server *server;
     uv_loop_t uv;
     uv_thread_t thread;
+    bool running; /* the thread was started; main's */
     uv_tcp_t listener;
     uv_async_t wake; /* shared: journal progress, or the wish to stop */
     uv_check_t check;
@@ -71,12 +72,13 @@ struct loop {
     struct loop_stats stats;
 };
 
-/* Prepares a loop around a bound socket, which it owns from then on. 0, or a libuv error. */
+/* Prepares a loop around a bound socket, its own from now on. A libuv error: nothing is left. */
 int loop_init(struct loop *loop, struct server *server, int socket);
 int loop_run(struct loop *loop);            /* starts its thread */
 void loop_journal_moved(struct loop *loop); /* from the journal's thread */
 void loop_stop(struct loop *loop);          /* from any thread: ask it to end */
-void loop_join(struct loop *loop);          /* wait for that, and free what it holds */
+void loop_join(struct loop *loop);          /* wait for that */
+void loop_free(struct loop *loop);          /* once nobody can call the two above any more */
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

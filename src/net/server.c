@@ -67,16 +67,18 @@ static int probe_port(const struct addrinfo *where)
     return error;
 }
 
-static int start_loops(struct server *server, const struct addrinfo *where, uint16_t port)
+static int make_loops(struct server *server, const struct addrinfo *where, uint16_t port,
+                      unsigned count)
 {
     int error = probe_port(where);
-    for (unsigned i = 0; error == 0 && i < server->loop_count; i++) {
-        int fd = bind_socket(where, i == 0 ? port : server->resp_port);
+    while (error == 0 && server->loop_count < count) {
+        int fd = bind_socket(where, server->loop_count == 0 ? port : server->resp_port);
         if (fd < 0)
             return fd;
-        if (i == 0)
+        if (server->loop_count == 0)
             server->resp_port = bound_port(fd);
-        error = loop_init(&server->loops[i], server, fd);
+        error = loop_init(&server->loops[server->loop_count], server, fd);
+        server->loop_count += error == 0;
     }
     return error;
 }
@@ -88,19 +90,10 @@ static void on_journal(void *context)
         loop_journal_moved(&server->loops[i]);
 }
 
-bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
-                  char *problem, size_t size)
+/* Finds the address and binds a socket to it for each loop. */
+static bool listen_on(struct server *server, const struct address *resp, unsigned threads,
+                      char *problem, size_t size)
 {
-    const struct address *resp = &parts->options->resp;
-    *server = (struct server){.parts = *parts, .loop_count = threads};
-    server->guard.journal = parts->journal;
-    server->started_ms = clock_wall_ms();
-    commands_init(&server->commands);
-    server->loops = calloc(threads, sizeof *server->loops);
-    if (server->loops == NULL) {
-        snprintf(problem, size, "no memory for %u I/O threads", threads);
-        return false;
-    }
     char port[8];
     snprintf(port, sizeof port, "%u", resp->port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -110,18 +103,34 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
         snprintf(problem, size, "cannot listen on %s: %s", resp->host, gai_strerror(unknown));
         return false;
     }
-    int error = start_loops(server, where, resp->port);
+    int error = make_loops(server, where, resp->port, threads);
     freeaddrinfo(where);
-    if (error) {
+    if (error)
         snprintf(problem, size, "cannot listen on %s:%u: %s", resp->host, resp->port,
                  uv_strerror(error));
+    return error == 0;
+}
+
+bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
+                  char *problem, size_t size)
+{
+    *server = (struct server){.parts = *parts};
+    server->guard.journal = parts->journal;
+    server->started_ms = clock_wall_ms();
+    commands_init(&server->commands);
+    server->loops = calloc(threads, sizeof *server->loops);
+    if (server->loops == NULL) {
+        snprintf(problem, size, "no memory for %u I/O threads", threads);
         return false;
     }
+    if (!listen_on(server, &parts->options->resp, threads, problem, size))
+        return false;
     journal_listen(parts->journal, on_journal, server);
     for (unsigned i = 0; i < threads; i++) {
-        error = loop_run(&server->loops[i]);
+        int error = loop_run(&server->loops[i]);
         if (error) {
             snprintf(problem, size, "cannot start an I/O thread: %s", uv_strerror(error));
+            server_stop(server);
             return false;
         }
     }
@@ -135,6 +144,11 @@ void server_stop(struct server *server)
         loop_stop(&server->loops[i]);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_join(&server->loops[i]);
-    journal_listen(server->parts.journal, NULL, NULL);
+}
+
+void server_free(struct server *server)
+{
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_free(&server->loops[i]);
     free(server->loops);
 }

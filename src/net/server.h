@@ -41,14 +41,17 @@ struct server {
     _Atomic uint64_t connections;
 };
 
-/* Binds and starts the threads. False: `problem` is one sentence. */
+/* Binds and starts the threads. False: `problem` is one sentence, and server_free is still due. */
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
                   char *problem, size_t size);
 
 /*
  * Stops: no new connections or commands; replies on their way leave (for LIMIT_DRAIN_MS at most),
- * then all connections close and the threads end. The journal stays open.
+ * then all connections close and the threads end.
  */
 void server_stop(struct server *server);
+
+/* After server_stop, and after the journal is closed: until then it may call our listener. */
+void server_free(struct server *server);
 
 #endif
