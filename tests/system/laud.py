@@ -234,7 +234,7 @@ class Server:
         atexit.register(self.kill)
 
     def __enter__(self):
-        return self.start()
+        return self if self.process else self.start()
 
     def __exit__(self, kind, *unused):
         if self.process is None:
