@@ -26,7 +26,9 @@ struct fault {
 
 #ifdef LAUD_FAULTS
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +46,7 @@ struct fault_entry {
 static struct {
     pthread_mutex_t lock;
     bool environment_read;
+    bool told; /* the plan is the environment's: standard error learns where it struck first */
     size_t count;
     uint64_t calls;
     struct fault_entry entries[FAULT_ENTRIES];
@@ -115,6 +118,7 @@ static int faults_plan_locked(const char *plan)
 int io_faults_plan(const char *plan)
 {
     pthread_mutex_lock(&faults.lock);
+    faults.told = false;
     int result = faults_plan_locked(plan);
     pthread_mutex_unlock(&faults.lock);
     return result;
@@ -150,18 +154,27 @@ static void fault_count(const char *point)
     faults.calls++;
 }
 
+static void faults_read_environment(void)
+{
+    faults.told = true;
+    if (faults_plan_locked(getenv("LAUD_FAULTS")) != 0)
+        abort(); /* a test that asked for faults and gets none would prove nothing */
+}
+
 static struct fault fault_at(const char *point)
 {
     struct fault found = {FAULT_NONE, 0};
     pthread_mutex_lock(&faults.lock);
-    if (!faults.environment_read && faults_plan_locked(getenv("LAUD_FAULTS")) != 0)
-        abort(); /* a test that asked for faults and gets none would prove nothing */
+    if (!faults.environment_read)
+        faults_read_environment();
     fault_count(point);
     for (size_t i = 0; i < faults.count; i++) {
         struct fault_entry *entry = &faults.entries[i];
         if (strcmp(entry->point, "*") != 0 && strcmp(entry->point, point) != 0)
             continue;
         entry->calls++;
+        if (entry->calls == entry->nth && faults.told)
+            fprintf(stderr, "fault injected at %s, call %" PRIu64 "\n", point, faults.calls);
         if (entry->calls == entry->nth || (entry->onwards && entry->calls > entry->nth))
             found = entry->fault;
     }

@@ -252,18 +252,20 @@ static void set_reading(struct conn *conn, bool reading)
 static void settle(struct conn *conn, enum status status)
 {
     set_blocked(conn, status == STATUS_BLOCKED);
-    if (status == STATUS_NO_MEMORY || conn_unsent(conn) > options_of(conn)->output_buffer) {
+    if (status == STATUS_NO_MEMORY) {
         conn_close(conn);
         return;
     }
     if (status == STATUS_BAD_PROTOCOL)
         conn->close_when_sent = true;
     group(conn);
+    if (conn_unsent(conn) > options_of(conn)->output_buffer)
+        conn_close(conn);
     if (conn->closing)
         return;
     if (conn->close_when_sent)
         conn->in.length = 0;
-    if (conn->in.length > options_of(conn)->query_buffer && !conn->blocked)
+    if (status == STATUS_MORE && conn->in.length > options_of(conn)->query_buffer)
         refuse_and_close(conn, "Protocol error: too long command");
     if (conn->close_when_sent) {
         set_reading(conn, false);
@@ -274,17 +276,27 @@ static void settle(struct conn *conn, enum status status)
         conn->stuck_ms = uv_now(&conn->loop->uv);
     else if (conn->in.length == 0 && conn->sending.length == 0)
         conn->stuck_ms = 0;
-    set_reading(conn, !conn->blocked && conn_unsent(conn) < LIMIT_OUTPUT_SOFT);
+    set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < LIMIT_OUTPUT_SOFT);
+}
+
+/* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
+static bool can_go_on(const struct conn *conn, enum status status)
+{
+    return status == STATUS_OK && !conn->closing && !conn->close_when_sent &&
+           conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
 }
 
 static void run_kept(struct conn *conn)
 {
-    size_t used;
-    enum status status = run_commands(conn, conn->in.bytes, conn->in.length, &used);
-    buffer_consume(&conn->in, used);
-    if (used > 0)
-        conn->stuck_ms = 0;
-    settle(conn, status);
+    enum status status;
+    do {
+        size_t used;
+        status = run_commands(conn, conn->in.bytes, conn->in.length, &used);
+        buffer_consume(&conn->in, used);
+        if (used > 0)
+            conn->stuck_ms = 0;
+        settle(conn, status);
+    } while (can_go_on(conn, status));
 }
 
 static void on_bytes(struct conn *conn, const char *bytes, size_t length)
@@ -301,6 +313,8 @@ static void on_bytes(struct conn *conn, const char *bytes, size_t length)
     if (used < length && !buffer_append(&conn->in, bytes + used, length - used))
         status = STATUS_NO_MEMORY;
     settle(conn, status);
+    if (can_go_on(conn, status))
+        run_kept(conn);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)

@@ -12,8 +12,9 @@
 
 /*
  * Runs the commands in bytes and appends their replies to conn->out. *used is how many bytes were
- * taken. OK or MORE: all that could be run was. BLOCKED: the journal has no room, try again when
- * the loop is woken. BAD_PROTOCOL: answered, close the connection when sent. NO_MEMORY: close it.
+ * taken. MORE: all whole commands were run. OK: it stopped before that, because replies pile up or
+ * the connection is to be closed. BLOCKED: the journal has no room, try again when the loop is
+ * woken. BAD_PROTOCOL: answered, close the connection when sent. NO_MEMORY: close it.
  */
 enum status run_commands(struct conn *conn, const char *bytes, size_t length, size_t *used);
 
