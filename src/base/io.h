@@ -6,11 +6,13 @@
  * every point, so a test can walk a whole run failing call 1, 2, 3, … in turn. In other builds
  * the names cost nothing.
  *
- * EINTR and short transfers are handled here: io_pwritev_all and io_pread_all return 0 when all of
- * it went through, or -errno. Nothing else is ever retried.
+ * EINTR and short transfers are handled here: io_pwrite_all and io_pwritev_all return 0 when all of
+ * it went through, io_pread how many bytes there were up to `length`; or -errno. Nothing else is
+ * ever retried.
  *
- * What: EIO, ENOSPC, EINTR (once, then the call goes on), SHORT (half the bytes), SKIP (claim
- * success, do nothing).
+ * What: EIO, ENOSPC, EDQUOT, EINTR (once, then the call goes on), SHORT (half the bytes, then the
+ * call goes on), SKIP (claim success, do nothing). "3+" instead of "3" means the third call and
+ * all after it.
  */
 #ifndef LAUD_BASE_IO_H
 #define LAUD_BASE_IO_H
@@ -32,9 +34,15 @@ int io_truncate(const char *point, int fd, uint64_t length);
 int io_rename(const char *point, const char *from, const char *to);
 int io_unlink(const char *point, const char *path);
 int io_make_directory(const char *point, const char *path); /* 0 also if it exists */
+int io_size(const char *point, int fd, uint64_t *size);
 
-/* Builds with faults only: replaces the plan (NULL: none); how many calls were counted so far. */
+/* Every name in a directory, in no order, "." and ".." too; a value other than 0 ends it. */
+typedef int io_list_fn(void *context, const char *name);
+int io_list(const char *point, const char *path, io_list_fn *visit, void *context);
+
+/* Builds with faults only: replaces the plan (NULL: none); how many calls were counted since. */
 int io_faults_plan(const char *plan); /* 0, or -EINVAL if it cannot be understood */
 uint64_t io_faults_calls(void);
+uint64_t io_faults_calls_at(const char *point);
 
 #endif

@@ -15,7 +15,7 @@
 #define LIMIT_NAMES            250  /* kinds and counters together; an index fits one byte */
 #define LIMIT_ID_TEXT          36   /* bytes of an id as text: a UUID */
 #define LIMIT_ITEM_TEXT        (LIMIT_NAME_LENGTH + 1 + LIMIT_ID_TEXT)
-#define LIMIT_EXCLUSIVE        8    /* kinds in one mutually exclusive group */
+#define LIMIT_EXCLUSIVE        8 /* kinds in one mutually exclusive group */
 #define LIMIT_EXCLUSIVE_GROUPS 32
 #define LIMIT_TOKEN_LENGTH     64 /* bytes of an idempotency token */
 
@@ -29,9 +29,20 @@
 #define LIMIT_THREADS 64
 #define LIMIT_SHARDS  64 /* user shards, and as many item shards; a power of two */
 
-/* Journal. A record is a multiple of 8 bytes. */
+/* RESP */
+#define LIMIT_INLINE      KIB(16) /* bytes of an inline command */
+#define LIMIT_CLIENT_NAME 64      /* bytes of a connection's name */
+#define LIMIT_READ        KIB(64) /* bytes taken from a connection at a time */
+#define LIMIT_OUTPUT_SOFT MIB(1)  /* unsent reply bytes past which a connection is not read */
+#define LIMIT_DRAIN_MS    5000    /* longest wait for replies to leave when stopping */
+
+/*
+ * Journal. A record is a multiple of 8 bytes. An operation appends one event, and at most two
+ * definitions of names before it.
+ */
 #define LIMIT_EVENT_BYTES     64 /* the largest record there is today */
-#define LIMIT_JOURNAL_SLACK   (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 2)
+#define LIMIT_EVENT_BYTES_MIN 24 /* and the smallest */
+#define LIMIT_JOURNAL_SLACK   (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 3)
 #define LIMIT_SEGMENT_MIN     MIB(4)
 #define LIMIT_SEGMENT_MAX     GIB(1)
 #define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes of one batch written at once */

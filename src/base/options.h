@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #define OPTION_TEXT_MAX 512
+#define OPTION_NAME_MAX 64
 
 struct address {
     char host[256];
@@ -26,11 +27,27 @@ struct address {
 #define OPTION_FIELD_MS(field)         uint64_t field;
 #define OPTION_FIELD_DURABILITY(field) uint64_t field;
 
+enum {
+#define OPTION(field, name, type, initial, min, max, value, group, help) OPTIONS_INDEX_##field,
+#include "base/options.def"
+#undef OPTION
+    OPTIONS_TOTAL
+};
+
+/* Where a value came from, weakest first. */
+enum option_origin {
+    OPTION_FROM_DEFAULT,
+    OPTION_FROM_FILE,
+    OPTION_FROM_ENVIRONMENT,
+    OPTION_FROM_FLAG,
+};
+
 struct options {
 #define OPTION(field, name, type, initial, min, max, value, group, help) OPTION_FIELD_##type(field)
 #include "base/options.def"
 #undef OPTION
-    char config[OPTION_TEXT_MAX]; /* the file that was read, "" if none */
+    char config[OPTION_TEXT_MAX];  /* the file that was read, "" if none */
+    uint8_t origin[OPTIONS_TOTAL]; /* enum option_origin of each, in the table's order */
 };
 
 /*
@@ -40,12 +57,15 @@ struct options {
 bool options_read(struct options *options, int argc, char **argv, bool *help, char *problem,
                   size_t size);
 
-/* One option from text; false and a sentence if it does not fit. */
+/* One option from text, as if it were a flag; false and a sentence if it does not fit. */
 bool options_set(struct options *options, const char *name, const char *text, char *problem,
                  size_t size);
 
 void options_help(FILE *out);                                 /* every option with its default */
 void options_print(const struct options *options, FILE *out); /* the effective ones, as INI */
+
+/* "max-memory" to "LAUD_MAX_MEMORY". */
+void options_environment_name(const char *name, char out[OPTION_NAME_MAX]);
 
 /* Walks the table: name and effective value of option number `index`; false past the end. */
 bool options_get(const struct options *options, size_t index, const char **name,

@@ -25,8 +25,8 @@ struct exclusive {
 
 /*
  * Reads "like,dislike; up,down" (groups separated by ';', kinds by ','; spaces do not matter) and
- * makes the kinds in `names`. On failure, *problem is one sentence saying what is wrong (written
- * to `sentence`, of `size` bytes).
+ * makes the kinds in `names`. On failure, one sentence saying what is wrong is written
+ * to `sentence`, of `size` bytes.
  */
 enum status exclusive_parse(struct exclusive *exclusive, const char *text, struct names *names,
                             char *sentence, size_t size);

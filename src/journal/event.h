@@ -51,10 +51,10 @@ struct event {
     uint32_t time_s;
     uint16_t index; /* DEFINE */
     bool has_token;
-    struct id user;    /* SET, CLEAR */
-    struct item item;  /* SET, CLEAR, ADD */
-    int64_t delta;     /* ADD */
-    uint64_t token[2]; /* ADD, if has_token: hash of item, counter and token */
+    struct id user;               /* SET, CLEAR */
+    struct item item;             /* SET, CLEAR, ADD */
+    int64_t delta;                /* ADD */
+    uint64_t token[2];            /* ADD, if has_token: hash of item, counter and token */
     char text[LIMIT_NAME_LENGTH]; /* DEFINE */
 };
 

@@ -25,16 +25,16 @@ enum durability {
 };
 
 struct journal_stats {
-    enum status state;    /* OK, READONLY or DISK_FULL */
-    const char *reason;   /* why it is not OK, one sentence; "" otherwise */
-    uint64_t appended;    /* positions */
+    enum status state;  /* OK, READONLY or DISK_FULL */
+    const char *reason; /* why it is not OK, one sentence; "" otherwise */
+    uint64_t appended;  /* positions */
     uint64_t written;
     uint64_t durable;
-    uint64_t events;      /* events written since the journal began */
-    uint64_t batches;     /* written since start */
-    uint64_t syncs;       /* since start */
-    uint64_t sync_ns;     /* spent in them */
-    uint64_t bytes;       /* of all segments in use */
+    uint64_t events;  /* events written since the journal began */
+    uint64_t batches; /* written since start */
+    uint64_t syncs;   /* since start */
+    uint64_t sync_ns; /* spent in them */
+    uint64_t bytes;   /* of all segments in use */
     uint64_t segments;
 };
 

@@ -14,12 +14,12 @@
 
 struct hot_memory_options {
     struct memory_budget *budget;
-    struct store *store;                /* exact for what a shelf no longer holds */
-    const struct exclusive *exclusive;  /* may be NULL; read only, outlives the hot tier */
-    uint32_t shelf_max;                 /* reactions kept on one shelf */
-    uint32_t token_ttl_s;               /* how long an idempotency token is remembered */
-    uint64_t token_max;                 /* and how many at most */
-    uint64_t seed;                      /* of the hash tables: random in a server, fixed in tests */
+    struct store *store;               /* exact for what a shelf no longer holds */
+    const struct exclusive *exclusive; /* may be NULL; read only, outlives the hot tier */
+    uint32_t shelf_max;                /* reactions kept on one shelf */
+    uint32_t token_ttl_s;              /* how long an idempotency token is remembered */
+    uint64_t token_max;                /* and how many at most */
+    uint64_t seed;                     /* of the hash tables: random in a server, fixed in tests */
 };
 
 struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: no memory */

@@ -1,0 +1,20 @@
+/* Numbers as decimal text, two digits at a time: every id and every count of a reply is one. */
+#ifndef LAUD_BASE_DECIMAL_H
+#define LAUD_BASE_DECIMAL_H
+
+#include <stdint.h>
+
+#define DECIMAL_MAX 20 /* digits of 2^64 - 1; also of -2^63 with its sign */
+
+/* Writes the number at `at`, no terminator; returns where it ends. */
+char *decimal_write(char *at, uint64_t value);
+
+static inline char *decimal_write_signed(char *at, int64_t value)
+{
+    if (value >= 0)
+        return decimal_write(at, (uint64_t)value);
+    *at++ = '-';
+    return decimal_write(at, 0 - (uint64_t)value);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * Every argument of every command that is not a name is an id, so parsing one is on the hot path:
+ * decimals go eight digits at a time through one 64-bit word. A Snowflake of 19 digits is two such
+ * words and three single digits, and only a 20-digit text can overflow, at its last digit.
+ */
+#include "base/id.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/decimal.h"
+
+/* The eight digits at `text` as a number; false if they are not all digits. */
+static inline bool parse_8_digits(const char *text, uint64_t *out)
+{
+    uint64_t word;
+    memcpy(&word, text, 8);
+    word = le64toh(word);
+    /* A digit is 3x with x <= 9, so that adding 6 leaves the 3 alone. */
+    uint64_t high = word & 0xf0f0f0f0f0f0f0f0ULL;
+    uint64_t plus6 = (word + 0x0606060606060606ULL) & 0xf0f0f0f0f0f0f0f0ULL;
+    if ((high | plus6 >> 4) != 0x3333333333333333ULL)
+        return false;
+    word -= 0x3030303030303030ULL;
+    word = word * 10 + (word >> 8); /* pairs, in every other byte */
+    uint64_t even = (word & 0x000000ff000000ffULL) * (100 + (1000000ULL << 32));
+    uint64_t odd = (word >> 16 & 0x000000ff000000ffULL) * (1 + (10000ULL << 32));
+    *out = (even + odd) >> 32;
+    return true;
+}
+
+static bool parse_decimal(const char *text, size_t length, uint64_t *out)
+{
+    uint64_t value = 0;
+    size_t at = 0;
+    for (; at + 8 <= length; at += 8) {
+        uint64_t digits;
+        if (!parse_8_digits(text + at, &digits))
+            return false;
+        value = value * 100000000 + digits;
+    }
+    for (; at < length; at++) {
+        unsigned digit = (unsigned char)text[at] - (unsigned)'0';
+        if (digit > 9)
+            return false;
+        if (at == DECIMAL_MAX - 1 && (__builtin_mul_overflow(value, 10, &value) ||
+                                      __builtin_add_overflow(value, digit, &value)))
+            return false;
+        if (at != DECIMAL_MAX - 1)
+            value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+/* 16 or more: not a hexadecimal digit. */
+static inline unsigned hex_value(unsigned char c)
+{
+    unsigned digit = c - (unsigned)'0';
+    if (digit <= 9)
+        return digit;
+    unsigned letter = (c | 0x20U) - (unsigned)'a';
+    return letter <= 5 ? letter + 10 : 16;
+}
+
+static inline bool is_dash_position(size_t at)
+{
+    return at == 8 || at == 13 || at == 18 || at == 23;
+}
+
+static bool parse_uuid(const char *text, struct id *out)
+{
+    uint64_t half[2] = {0, 0};
+    size_t digits = 0;
+    unsigned seen = 0;
+    for (size_t at = 0; at < LIMIT_ID_TEXT; at++) {
+        if (is_dash_position(at)) {
+            if (text[at] != '-')
+                return false;
+            continue;
+        }
+        unsigned digit = hex_value((unsigned char)text[at]);
+        seen |= digit;
+        half[digits / 16] = half[digits / 16] << 4 | (digit & 15);
+        digits++;
+    }
+    ASSERT(digits == 32);
+    if (seen >= 16 || half[0] == 0)
+        return false;
+    *out = (struct id){.hi = half[0], .lo = half[1]};
+    return true;
+}
+
+bool id_parse(const char *text, size_t length, struct id *out)
+{
+    if (length == LIMIT_ID_TEXT)
+        return parse_uuid(text, out);
+    if (length == 0 || length > DECIMAL_MAX)
+        return false;
+    uint64_t value;
+    if (!parse_decimal(text, length, &value))
+        return false;
+    *out = (struct id){.hi = 0, .lo = value};
+    return true;
+}
+
+static size_t format_uuid(struct id id, char *out)
+{
+    size_t digits = 0;
+    for (size_t at = 0; at < LIMIT_ID_TEXT; at++) {
+        if (is_dash_position(at)) {
+            out[at] = '-';
+            continue;
+        }
+        uint64_t half = digits < 16 ? id.hi : id.lo;
+        out[at] = "0123456789abcdef"[half >> (60 - digits % 16 * 4) & 15];
+        digits++;
+    }
+    return LIMIT_ID_TEXT;
+}
+
+size_t id_format(struct id id, char out[LIMIT_ID_TEXT])
+{
+    return id_is_wide(id) ? format_uuid(id, out) : (size_t)(decimal_write(out, id.lo) - out);
+}

@@ -1,0 +1,102 @@
+/*
+ * The table of options for people: --help, `laud config`, and the walk behind CONFIG GET.
+ */
+#include <string.h>
+
+#include "base/options.h"
+#include "base/options_value.h"
+
+#define HELP_COLUMN 26
+#define HELP_WIDTH  80
+
+/* Words of `text` from column HELP_COLUMN on, where the line stands already; ends the line. */
+static void print_wrapped(FILE *out, const char *text)
+{
+    size_t column = HELP_COLUMN;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text, 1, length, out);
+        column += length;
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
+static void print_option(FILE *out, const struct option *option)
+{
+    char variable[OPTION_NAME_MAX], text[512];
+    options_environment_name(option->name, variable);
+    int width = fprintf(out, "  --%s %s", option->name, option->value);
+    if (width + 1 > HELP_COLUMN)
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        fprintf(out, "%*s", HELP_COLUMN - width, "");
+    snprintf(text, sizeof text, "%s [%s; %s]", option->help,
+             option->initial[0] == '\0' ? "none" : option->initial, variable);
+    print_wrapped(out, text);
+}
+
+void options_help(FILE *out)
+{
+    fputs("Usage: laud serve [--option VALUE | --option=VALUE] ...\n"
+          "\n"
+          "Options can be given as flags, in the environment, or in an INI file (lines of\n"
+          "the form name = value, without the dashes; '#' begins a comment). A flag wins\n"
+          "over the environment, the environment over the file. Each is shown with its\n"
+          "[default; environment variable]. Sizes take K, M, G; times ms, s, m, h, d.\n",
+          out);
+    const char *group = "";
+    for (size_t i = 0; i < OPTIONS_TOTAL; i++) {
+        if (strcmp(option_table[i].group, group) != 0)
+            fprintf(out, "\n%s\n", option_table[i].group);
+        group = option_table[i].group;
+        print_option(out, &option_table[i]);
+    }
+    fputs("\nOther\n"
+          "  --config FILE           the INI file to read [none; LAUD_CONFIG]\n"
+          "  --help                  this text\n",
+          out);
+}
+
+static const char *origin_name(const struct options *options, size_t index)
+{
+    static const char *const names[] = {
+        [OPTION_FROM_DEFAULT] = "default",
+        [OPTION_FROM_FILE] = "file",
+        [OPTION_FROM_ENVIRONMENT] = "environment",
+        [OPTION_FROM_FLAG] = "flag",
+    };
+    return names[options->origin[index]];
+}
+
+void options_print(const struct options *options, FILE *out)
+{
+    if (options->config[0] != '\0')
+        fprintf(out, "# file: %s\n", options->config);
+    const char *group = "";
+    for (size_t i = 0; i < OPTIONS_TOTAL; i++) {
+        char value[OPTION_TEXT_MAX];
+        option_format(&option_table[i], options, value);
+        if (strcmp(option_table[i].group, group) != 0)
+            fprintf(out, "%s# %s\n", i == 0 ? "" : "\n", option_table[i].group);
+        group = option_table[i].group;
+        fprintf(out, "%s = %s # %s\n", option_table[i].name, value, origin_name(options, i));
+    }
+}
+
+bool options_get(const struct options *options, size_t index, const char **name,
+                 char value[OPTION_TEXT_MAX])
+{
+    if (index >= OPTIONS_TOTAL)
+        return false;
+    *name = option_table[index].name;
+    option_format(&option_table[index], options, value);
+    return true;
+}

@@ -1,0 +1,239 @@
+/*
+ * Strict on purpose: a value is wholly understood or refused. A number that is cut, rounded or
+ * wrapped is found out weeks later; a refused one is found out at once.
+ */
+#include "base/options_value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/limits.h"
+
+const struct option option_table[OPTIONS_TOTAL] = {
+#define OPTION(field, name, type, initial, min, max, value, group, help)                           \
+    {name, OPTION_##type, initial, min, max, value, group, help, offsetof(struct options, field)},
+#include "base/options.def"
+#undef OPTION
+};
+
+struct unit {
+    const char *suffix;
+    uint64_t factor;
+};
+
+/* Smallest first. The empty suffix is the unit itself. */
+static const struct unit count_units[] = {{"", 1}, {NULL, 0}};
+static const struct unit byte_units[] = {
+    {"", 1}, {"K", KIB(1)}, {"M", MIB(1)}, {"G", GIB(1)}, {NULL, 0}};
+static const struct unit time_units[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
+                                         {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
+
+/* In the order of enum durability. */
+static const char *const durability_names[] = {"commit", "interval", "none", NULL};
+
+static const struct unit *units_of(enum option_type type)
+{
+    return type == OPTION_BYTES ? byte_units : type == OPTION_MS ? time_units : count_units;
+}
+
+static const char *noun_of(enum option_type type)
+{
+    return type == OPTION_BYTES ? "a size" : type == OPTION_MS ? "a time" : "a number";
+}
+
+static const char *form_of(enum option_type type)
+{
+    return type == OPTION_BYTES ? ", as in 512K, 64M or 2G"
+           : type == OPTION_MS  ? ", as in 100ms, 30s, 10m, 12h or 7d"
+                                : "";
+}
+
+static bool unit_factor(enum option_type type, const char *suffix, uint64_t *factor)
+{
+    *factor = 1;
+    if (*suffix == '\0')
+        return true;
+    for (const struct unit *unit = units_of(type); unit->suffix != NULL; unit++) {
+        bool same = type == OPTION_BYTES ? strcasecmp(suffix, unit->suffix) == 0
+                                         : strcmp(suffix, unit->suffix) == 0;
+        if (same) {
+            *factor = unit->factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Digits, then a unit of the type; false also if it does not fit 64 bits. */
+static bool parse_number(enum option_type type, const char *text, uint64_t *out)
+{
+    const char *at = text;
+    uint64_t value = 0, factor;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
+            return false;
+    }
+    if (at == text || !unit_factor(type, at, &factor))
+        return false;
+    return !__builtin_mul_overflow(value, factor, out);
+}
+
+static void format_number(enum option_type type, uint64_t value, char *out, size_t size)
+{
+    const struct unit *best = units_of(type);
+    for (const struct unit *unit = best; unit->suffix != NULL; unit++) {
+        if (value != 0 && value % unit->factor == 0)
+            best = unit;
+    }
+    snprintf(out, size, "%" PRIu64 "%s", value / best->factor, value == 0 ? "" : best->suffix);
+}
+
+static bool set_number(const struct option *option, uint64_t *field, const char *text, char *reason,
+                       size_t size)
+{
+    uint64_t value;
+    char min[32], max[32];
+    if (parse_number(option->type, text, &value) && value >= option->min && value <= option->max) {
+        *field = value;
+        return true;
+    }
+    format_number(option->type, option->min, min, sizeof min);
+    format_number(option->type, option->max, max, sizeof max);
+    if (option->max == UINT64_MAX)
+        snprintf(reason, size, "'%.64s' is not %s%s", text, noun_of(option->type),
+                 form_of(option->type));
+    else
+        snprintf(reason, size, "'%.64s' is not %s from %s to %s%s", text, noun_of(option->type),
+                 min, max, form_of(option->type));
+    return false;
+}
+
+static bool set_durability(uint64_t *field, const char *text, char *reason, size_t size)
+{
+    for (uint64_t i = 0; durability_names[i] != NULL; i++) {
+        if (strcmp(text, durability_names[i]) == 0) {
+            *field = i;
+            return true;
+        }
+    }
+    snprintf(reason, size, "'%.64s' is not one of commit, interval, none", text);
+    return false;
+}
+
+static bool set_text(const struct option *option, char *field, const char *text, char *reason,
+                     size_t size)
+{
+    size_t length = strlen(text);
+    if (length >= OPTION_TEXT_MAX) {
+        snprintf(reason, size, "%zu bytes are too long, at most %d fit", length,
+                 OPTION_TEXT_MAX - 1);
+        return false;
+    }
+    if (length < option->min) {
+        snprintf(reason, size, "must not be empty");
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 127) {
+            snprintf(reason, size, "must not hold control bytes such as line ends");
+            return false;
+        }
+    }
+    memcpy(field, text, length + 1);
+    return true;
+}
+
+/* Splits HOST:PORT or [HOST]:PORT; a bare IPv6 address is ambiguous and not taken. */
+static bool split_address(const char *text, size_t *host_at, size_t *host_length, const char **port)
+{
+    const char *end;
+    *host_at = text[0] == '[';
+    if (*host_at) {
+        end = strchr(text, ']');
+        if (end == NULL || end[1] != ':')
+            return false;
+        *port = end + 2;
+    } else {
+        end = strchr(text, ':');
+        if (end == NULL || strchr(end + 1, ':') != NULL)
+            return false;
+        *port = end + 1;
+    }
+    *host_length = (size_t)(end - text) - *host_at;
+    size_t plain = strspn(text + *host_at, "0123456789abcdefghijklmnopqrstuvwxyz"
+                                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_:%");
+    return *host_length > 0 && plain >= *host_length;
+}
+
+static bool set_address(struct address *field, const char *text, char *reason, size_t size)
+{
+    size_t at, length;
+    const char *port_text;
+    uint64_t port;
+    if (!split_address(text, &at, &length, &port_text) || length >= sizeof field->host ||
+        !parse_number(OPTION_COUNT, port_text, &port) || port > UINT16_MAX) {
+        snprintf(reason, size,
+                 "'%.64s' is not HOST:PORT, as in 127.0.0.1:5283 or [::1]:5283 (port 0: any)",
+                 text);
+        return false;
+    }
+    memcpy(field->host, text + at, length);
+    field->host[length] = '\0';
+    field->port = (uint16_t)port;
+    return true;
+}
+
+bool option_parse(const struct option *option, struct options *options, const char *text,
+                  char *reason, size_t size)
+{
+    void *field = (char *)options + option->offset;
+    switch (option->type) {
+    case OPTION_TEXT:
+        return set_text(option, field, text, reason, size);
+    case OPTION_ADDRESS:
+        return set_address(field, text, reason, size);
+    case OPTION_DURABILITY:
+        return set_durability(field, text, reason, size);
+    case OPTION_COUNT:
+    case OPTION_BYTES:
+    case OPTION_MS:
+        break;
+    }
+    return set_number(option, field, text, reason, size);
+}
+
+static void format_address(const struct address *address, char *out, size_t size)
+{
+    bool brackets = strchr(address->host, ':') != NULL;
+    snprintf(out, size, "%s%s%s:%u", brackets ? "[" : "", address->host, brackets ? "]" : "",
+             address->port);
+}
+
+void option_format(const struct option *option, const struct options *options,
+                   char out[OPTION_TEXT_MAX])
+{
+    const void *field = (const char *)options + option->offset;
+    uint64_t number;
+    switch (option->type) {
+    case OPTION_TEXT:
+        snprintf(out, OPTION_TEXT_MAX, "%s", (const char *)field);
+        return;
+    case OPTION_ADDRESS:
+        format_address(field, out, OPTION_TEXT_MAX);
+        return;
+    case OPTION_DURABILITY:
+        memcpy(&number, field, sizeof number);
+        ASSERT(number < sizeof durability_names / sizeof durability_names[0] - 1);
+        snprintf(out, OPTION_TEXT_MAX, "%s", durability_names[number]);
+        return;
+    case OPTION_COUNT:
+    case OPTION_BYTES:
+    case OPTION_MS:
+        break;
+    }
+    memcpy(&number, field, sizeof number);
+    format_number(option->type, number, out, OPTION_TEXT_MAX);
+}

@@ -1,0 +1,48 @@
+/*
+ * The table of options as data, and the values of its types as text: how each is read, checked
+ * and written back. Private to options*.c; any thread may call, nothing is kept.
+ */
+#ifndef LAUD_BASE_OPTIONS_VALUE_H
+#define LAUD_BASE_OPTIONS_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/options.h"
+
+enum option_type {
+    OPTION_TEXT,
+    OPTION_ADDRESS,
+    OPTION_COUNT,
+    OPTION_BYTES,
+    OPTION_MS,
+    OPTION_DURABILITY,
+};
+
+struct option {
+    const char *name;
+    enum option_type type;
+    const char *initial;
+    uint64_t min;
+    uint64_t max;
+    const char *value; /* what stands for it in --help */
+    const char *group;
+    const char *help;
+    size_t offset; /* of the field in struct options */
+};
+
+extern const struct option option_table[OPTIONS_TOTAL];
+
+/*
+ * Reads `text` into the field. False: the field is as it was and `reason` says what was expected,
+ * as in "'9000' is not a number from 0 to 64".
+ */
+bool option_parse(const struct option *option, struct options *options, const char *text,
+                  char *reason, size_t size);
+
+/* The field's value as option_parse reads it. */
+void option_format(const struct option *option, const struct options *options,
+                   char out[OPTION_TEXT_MAX]);
+
+#endif

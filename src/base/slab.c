@@ -1,0 +1,218 @@
+/*
+ * Why not malloc: a like is 12 bytes, and a header of 16 on each piece would double it. Why cells
+ * of mixed sizes share a page: with 128 slabs and a page for each of twenty sizes, half-filled
+ * pages would outweigh the data of a small server. Why pages come from shared 2 MiB regions: one
+ * huge page then serves many slabs, which saves most page faults and TLB misses without a private
+ * huge page for each.
+ */
+#include "base/slab.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+#include "base/limits.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define SLAB_HIDE(at, size)   __asan_poison_memory_region(at, size)
+#define SLAB_REVEAL(at, size) __asan_unpoison_memory_region(at, size)
+#else
+#define SLAB_HIDE(at, size)   ((void)(at), (void)(size))
+#define SLAB_REVEAL(at, size) ((void)(at), (void)(size))
+#endif
+
+#define REGION_BYTES MIB(2)
+#define PAGE_NUMBERS (1U << (32 - SLAB_PAGE_SHIFT))
+#define PAGE_CHARGE  (SLAB_PAGE_BYTES + sizeof(void *)) /* with its place in the page table */
+
+_Static_assert(REGION_BYTES % SLAB_PAGE_BYTES == 0, "pages tile a region");
+_Static_assert(SLAB_CELL_MAX <= SLAB_PAGE_BYTES / 2, "a page holds the largest cell");
+
+struct region {
+    struct region *next;
+    uint8_t *start;
+};
+
+struct slab_pool {
+    pthread_mutex_t lock;
+    struct memory_budget *budget;
+    struct region *regions;
+    uint8_t *fresh;
+    size_t fresh_bytes;
+    uint64_t charged;
+};
+
+struct slab_pool *slab_pool_new(struct memory_budget *budget)
+{
+    struct slab_pool *pool = calloc(1, sizeof(*pool));
+    if (pool == NULL)
+        return NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+    pool->budget = budget;
+    return pool;
+}
+
+void slab_pool_free(struct slab_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    while (pool->regions != NULL) {
+        struct region *region = pool->regions;
+        pool->regions = region->next;
+        SLAB_REVEAL(region->start, REGION_BYTES);
+        munmap(region->start, REGION_BYTES);
+        free(region);
+    }
+    memory_release(pool->budget, pool->charged);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+struct memory_budget *slab_pool_budget(struct slab_pool *pool)
+{
+    return pool->budget;
+}
+
+/* Maps twice as much and trims, so that the region starts where a huge page can. */
+static uint8_t *region_map(void)
+{
+    uint8_t *mapped = mmap(NULL, 2 * REGION_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    size_t before = (REGION_BYTES - (uintptr_t)mapped % REGION_BYTES) % REGION_BYTES;
+    uint8_t *start = mapped + before;
+    if (before != 0)
+        munmap(mapped, before);
+    munmap(start + REGION_BYTES, REGION_BYTES - before);
+    madvise(start, REGION_BYTES, MADV_HUGEPAGE);
+    return start;
+}
+
+static bool pool_grow(struct slab_pool *pool)
+{
+    struct region *region = malloc(sizeof(*region));
+    if (region == NULL)
+        return false;
+    region->start = region_map();
+    if (region->start == NULL) {
+        free(region);
+        return false;
+    }
+    region->next = pool->regions;
+    pool->regions = region;
+    pool->fresh = region->start;
+    pool->fresh_bytes = REGION_BYTES;
+    return true;
+}
+
+static uint8_t *pool_take_page(struct slab_pool *pool)
+{
+    if (!memory_charge(pool->budget, PAGE_CHARGE))
+        return NULL;
+    uint8_t *page = NULL;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->fresh_bytes != 0 || pool_grow(pool)) {
+        page = pool->fresh;
+        pool->fresh += SLAB_PAGE_BYTES;
+        pool->fresh_bytes -= SLAB_PAGE_BYTES;
+        pool->charged += PAGE_CHARGE;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (page == NULL)
+        memory_release(pool->budget, PAGE_CHARGE);
+    return page;
+}
+
+bool slab_init(struct slab *slab, struct slab_pool *pool)
+{
+    *slab = (struct slab){.pool = pool};
+    uint64_t affordable = pool->budget->limit / SLAB_PAGE_BYTES + 1;
+    slab->page_limit = affordable < PAGE_NUMBERS ? (uint32_t)affordable : PAGE_NUMBERS;
+    void *table = mmap(NULL, slab->page_limit * sizeof(slab->pages[0]), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED)
+        return false;
+    slab->pages = table;
+    return true;
+}
+
+void slab_destroy(struct slab *slab)
+{
+    if (slab->pages != NULL)
+        munmap((void *)slab->pages, slab->page_limit * sizeof(slab->pages[0]));
+    slab->pages = NULL;
+}
+
+static void free_push(struct slab *slab, uint32_t cell, uint32_t units)
+{
+    uint32_t *link = slab_at(slab, cell);
+    *link = slab->free[units];
+    slab->free[units] = cell;
+    SLAB_HIDE(link, units * SLAB_UNIT);
+}
+
+static uint32_t free_pop(struct slab *slab, uint32_t units)
+{
+    uint32_t cell = slab->free[units];
+    if (cell == 0)
+        return 0;
+    uint32_t *link = slab_at(slab, cell);
+    SLAB_REVEAL(link, units * SLAB_UNIT);
+    slab->free[units] = *link;
+    return cell;
+}
+
+/* What is left of the page before goes to the free cells of its size. */
+static bool slab_grow(struct slab *slab)
+{
+    if (slab->page_count == slab->page_limit)
+        return false;
+    uint8_t *page = pool_take_page(slab->pool);
+    if (page == NULL)
+        return false;
+    if (slab->fresh != slab->fresh_end)
+        free_push(slab, slab->fresh, slab->fresh_end - slab->fresh);
+    uint32_t number = slab->page_count++;
+    atomic_store_explicit(&slab->pages[number], page, memory_order_release);
+    slab->fresh = number << SLAB_PAGE_SHIFT;
+    slab->fresh_end = slab->fresh + (SLAB_PAGE_UNITS - 1);
+    if (number == 0)
+        slab->fresh++; /* handle 0 is no cell */
+    return true;
+}
+
+/* The budget is spent: any larger free cell will do, its rest stays free. */
+static uint32_t slab_cut(struct slab *slab, uint32_t units)
+{
+    for (uint32_t larger = units + 1; larger < SLAB_CELL_CLASSES; larger++) {
+        uint32_t cell = free_pop(slab, larger);
+        if (cell == 0)
+            continue;
+        free_push(slab, cell + units, larger - units);
+        return cell;
+    }
+    return 0;
+}
+
+uint32_t slab_alloc(struct slab *slab, size_t size)
+{
+    ASSERT(size != 0 && size % SLAB_UNIT == 0 && size <= SLAB_CELL_MAX);
+    uint32_t units = (uint32_t)(size / SLAB_UNIT);
+    uint32_t cell = free_pop(slab, units);
+    if (cell != 0)
+        return cell;
+    if (slab->fresh_end - slab->fresh < units && !slab_grow(slab))
+        return slab_cut(slab, units);
+    cell = slab->fresh;
+    slab->fresh += units;
+    return cell;
+}
+
+void slab_free(struct slab *slab, uint32_t cell, size_t size)
+{
+    ASSERT(cell != 0 && size != 0 && size % SLAB_UNIT == 0 && size <= SLAB_CELL_MAX);
+    free_push(slab, cell, (uint32_t)(size / SLAB_UNIT));
+}

@@ -1,0 +1,37 @@
+#include "cli/commands.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    command_fn *run;
+    const char *summary;
+} commands[] = {
+#define COMMAND(name, function, summary) {#name, function, summary},
+#include "cli/commands.def"
+#undef COMMAND
+};
+
+command_fn *command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].run;
+    }
+    return NULL;
+}
+
+void command_help(FILE *out)
+{
+    fputs("Laud is an engagement server: who liked what, how many, and a feed page in one call.\n"
+          "It speaks RESP, so any Redis client is its client; by default an OK means on disk.\n"
+          "\n"
+          "Usage: laud COMMAND [--option VALUE] ...\n"
+          "\n",
+          out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+    fputs("\n"
+          "More: laud COMMAND --help. To start: laud serve. The manual: docs/ and README.md.\n",
+          out);
+}

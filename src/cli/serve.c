@@ -1,0 +1,224 @@
+/*
+ * Starting and stopping: each step has its undoing, in the opposite order, at the labels below.
+ */
+#include "cli/serve.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "cli/recover.h"
+#include "hot/memory/hot_memory.h"
+#include "net/server.h"
+#include "store/memory/store_memory.h"
+
+/* What `serve` holds while it runs. */
+struct serving {
+    struct options options;
+    struct memory_budget budget;
+    struct exclusive exclusive;
+    struct names *names;
+    struct store *store;
+    struct hot *hot;
+    struct journal *journal;
+    struct server server;
+    sigset_t signals;
+    int lock;
+};
+
+static unsigned usable_cores(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return (unsigned)(count < 1 ? 1 : count > LIMIT_THREADS ? LIMIT_THREADS : count);
+}
+
+static uint64_t half_of_memory(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}
+
+/* A name's definition goes into the journal before the name can be used. */
+static enum status record_name(void *context, enum name_role role, uint16_t index, const char *text,
+                               size_t length)
+{
+    struct journal *journal = context;
+    struct event event = {.type = EVENT_DEFINE,
+                          .name = (uint8_t)role,
+                          .index = index,
+                          .text_length = (uint8_t)length,
+                          .time_s = (uint32_t)(clock_wall_ms() / 1000)};
+    memcpy(event.text, text, length);
+    journal_append(journal, &event);
+    return STATUS_OK;
+}
+
+static bool open_directory(struct serving *s)
+{
+    char problem[512];
+    int error = io_make_directory("data.make", s->options.data);
+    if (error) {
+        log_error("cannot make the data directory %s: %s", s->options.data, strerror(-error));
+        return false;
+    }
+    s->lock = lock_take(s->options.data, false, problem, sizeof problem);
+    if (s->lock < 0)
+        log_error("%s", problem);
+    return s->lock >= 0;
+}
+
+static bool open_hot(struct serving *s)
+{
+    s->budget.limit = s->options.max_memory ? s->options.max_memory : half_of_memory();
+    s->names = names_new();
+    s->store = store_memory_open(&s->budget);
+    struct hot_memory_options options = {
+        .budget = &s->budget,
+        .store = s->store,
+        .exclusive = &s->exclusive,
+        .shelf_max = (uint32_t)s->options.shelf_max,
+        .token_ttl_s = (uint32_t)(s->options.token_ttl_ms / 1000),
+        .token_max = s->options.token_max,
+    };
+    if (getrandom(&options.seed, sizeof options.seed, 0) != sizeof options.seed)
+        options.seed = clock_monotonic_ns();
+    if (s->names != NULL && s->store != NULL)
+        s->hot = hot_memory_open(&options);
+    if (s->hot == NULL)
+        log_error("no memory for an empty server within --max-memory");
+    return s->hot != NULL;
+}
+
+static bool open_journal(struct serving *s)
+{
+    char problem[256];
+    s->journal = recover(&s->options, s->names, s->hot);
+    if (s->journal == NULL)
+        return false;
+    names_set_recorder(s->names, record_name, s->journal);
+    hot_memory_set_journal(s->hot, s->journal);
+    enum status status =
+        exclusive_parse(&s->exclusive, s->options.exclusive, s->names, problem, sizeof problem);
+    if (status != STATUS_OK)
+        log_error("exclusive = %s: %s", s->options.exclusive, problem);
+    return status == STATUS_OK;
+}
+
+/* A host that can be typed after -h: a wildcard address is reached on loopback. */
+static const char *reachable(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "*") == 0 ? "127.0.0.1"
+           : strcmp(host, "::") == 0                              ? "::1"
+                                                                  : host;
+}
+
+static void say_hello(const struct serving *s)
+{
+    static const char *const promise[] = {
+        "an OK is on disk", "an OK is on disk within the interval", "an OK is with the kernel"};
+    const char *host = reachable(s->options.resp.host);
+    unsigned port = s->server.resp_port;
+    log_info("laud %s is ready: RESP on %s:%u, %u I/O threads, data in %s", LAUD_VERSION,
+             s->options.resp.host, port, s->server.loop_count, s->options.data);
+    log_info("durability: %s", promise[s->options.durability]);
+    log_info("a first like: redis-cli -h %s -p %u LIKE 1 video:42", host, port);
+}
+
+/* Sleeps until asked to stop. */
+static void wait_for_signal(const struct serving *s)
+{
+    int number = 0;
+    while (sigwait(&s->signals, &number) != 0)
+        continue;
+    log_info("%s: draining and stopping", strsignal(number));
+}
+
+static bool start_server(struct serving *s)
+{
+    char problem[512];
+    struct server_parts parts = {.options = &s->options,
+                                 .names = s->names,
+                                 .hot = s->hot,
+                                 .journal = s->journal,
+                                 .store = s->store,
+                                 .budget = &s->budget};
+    unsigned threads = s->options.threads ? (unsigned)s->options.threads : usable_cores();
+    if (!server_start(&s->server, &parts, threads, problem, sizeof problem)) {
+        log_error("%s", problem);
+        return false;
+    }
+    return true;
+}
+
+static int serve(struct serving *s)
+{
+    int code = 1;
+    if (!open_directory(s))
+        return code;
+    if (!open_hot(s))
+        goto close_hot;
+    if (!open_journal(s))
+        goto close_journal;
+    if (!start_server(s))
+        goto close_journal;
+    say_hello(s);
+    wait_for_signal(s);
+    server_stop(&s->server);
+    code = 0;
+
+close_journal:
+    if (s->journal != NULL) {
+        journal_close(s->journal);
+        if (code == 0)
+            log_info("stopped; everything acknowledged is on disk");
+    }
+close_hot:
+    if (s->hot != NULL)
+        hot_close(s->hot);
+    if (s->store != NULL)
+        store_close(s->store);
+    names_free(s->names);
+    close(s->lock);
+    return code;
+}
+
+/* Signals are taken by sigwait alone: every thread made from here on has them blocked. */
+static void block_signals(struct serving *s)
+{
+    sigemptyset(&s->signals);
+    sigaddset(&s->signals, SIGTERM);
+    sigaddset(&s->signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int serve_main(int argc, char **argv)
+{
+    char problem[512];
+    bool help = false;
+    struct serving *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return 1;
+    int code = 2;
+    if (!options_read(&s->options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
+        fprintf(stderr, "laud serve: %s\n", problem);
+    } else if (help) {
+        options_help(stdout);
+        code = 0;
+    } else {
+        block_signals(s);
+        code = serve(s);
+    }
+    free(s);
+    return code;
+}

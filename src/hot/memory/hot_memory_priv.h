@@ -1,0 +1,105 @@
+/*
+ * What the files of the hot tier in memory share. Order of locks: a user shard, an item shard, then
+ * whatever the store or the journal takes for itself; never two shards of one side.
+ */
+#ifndef LAUD_HOT_MEMORY_PRIV_H
+#define LAUD_HOT_MEMORY_PRIV_H
+
+#include <stdatomic.h>
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include "base/slab.h"
+#include "hot/memory/hot_memory.h"
+#include "hot/memory/items.h"
+#include "hot/memory/users.h"
+
+#define HOT_MEMORY_MAGIC 0x686f7421U
+#define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* items hash otherwise than users */
+
+struct hot_memory {
+    struct hot hot;
+    uint32_t magic;
+    uint32_t shelf_max;
+    uint32_t token_ttl_s;
+    uint64_t token_max;
+    uint64_t seed;
+    scan_fn *scan;
+    struct store *store;
+    struct journal *journal; /* NULL while replaying */
+    const struct exclusive *exclusive;
+    struct slab_pool *pool;
+    struct memory_budget *budget;
+
+    _Alignas(64) _Atomic uint64_t token_count; /* over all shards, reserved ones included */
+    _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
+
+    struct user_shard users[LIMIT_SHARDS];
+    struct item_shard items[LIMIT_SHARDS];
+};
+
+/* The hashes of one request or event, computed once. */
+struct hot_trail {
+    uint64_t user;
+    uint64_t item; /* of the first item */
+};
+
+static inline struct hot_memory *hot_memory_of(struct hot *hot)
+{
+    struct hot_memory *memory = (struct hot_memory *)hot;
+    CHECK_MAGIC(memory, HOT_MEMORY_MAGIC);
+    return memory;
+}
+
+#define SHARD_SHIFT (64 - __builtin_ctz(LIMIT_SHARDS))
+
+static inline struct user_shard *user_shard_of(struct hot_memory *hot, uint64_t hash)
+{
+    return &hot->users[hash >> SHARD_SHIFT];
+}
+
+static inline struct item_shard *item_shard_of(struct hot_memory *hot, uint64_t hash)
+{
+    return &hot->items[hash >> SHARD_SHIFT];
+}
+
+static inline uint64_t user_hash_of(const struct hot_memory *hot, struct id user)
+{
+    return id_hash(user, hot->seed);
+}
+
+static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item item)
+{
+    return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
+}
+
+/* decide.c: SET and CLEAR. The request's status and value are set. */
+void hot_memory_set(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
+void hot_memory_clear(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
+enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *event,
+                                 struct hot_trail trail);
+enum status hot_memory_apply_clear(struct hot_memory *hot, const struct event *event,
+                                   struct hot_trail trail);
+
+/* add.c: ADD. */
+void hot_memory_add(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
+enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *event,
+                                 struct hot_trail trail, uint32_t now_s);
+
+/* read.c: ASK, COUNTS and FEED. */
+void hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
+void hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
+                       struct hot_scratch *scratch);
+void hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
+                     struct hot_scratch *scratch);
+
+/* dump.c: everything that is live, in no order, one shard locked at a time; for tests and tools. */
+struct hot_memory_visitor {
+    void (*reaction)(void *context, struct id user, uint8_t kind, struct item item,
+                     uint32_t time_s); /* those on shelves, newest chunk first */
+    void (*counter)(void *context, struct item item, uint8_t name, int64_t value);
+    void *context;
+};
+void hot_memory_dump(struct hot *hot, const struct hot_memory_visitor *visitor);
+
+#endif

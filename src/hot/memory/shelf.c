@@ -1,0 +1,228 @@
+/*
+ * Why chunks and not one array that doubles: a hundred thousand users growing in step would leave
+ * every size they outgrew behind as free cells nobody wants again. A chunk stays where it is and
+ * fills up; the next one is a fifth to a half of what there is already, so little is ever empty
+ * and the chain stays short.
+ *
+ * Why entries move on removal: order is what tells the oldest, and holes would have to be skipped
+ * by every scan. Closing the gap from the newer side moves at most 12 bytes an entry, and what is
+ * taken back is mostly recent.
+ */
+#include "hot/memory/shelf.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+struct chunk {
+    uint32_t older;
+    uint8_t capacity;
+    uint8_t start; /* entries are start … end - 1, oldest first */
+    uint8_t end;
+    uint8_t wide;
+    uint64_t lo[]; /* then hi[capacity] if wide, then the times */
+};
+
+static const struct {
+    uint32_t below;   /* with fewer entries than this, */
+    uint8_t capacity; /* the next chunk holds so many */
+} chunk_steps[] = {
+    {8, 4},    {24, 8},   {56, 16},  {104, 24},         {168, 32},
+    {264, 48}, {392, 64}, {584, 96}, {UINT32_MAX, 128},
+};
+
+static uint32_t chunk_capacity(uint32_t entries)
+{
+    size_t step = 0;
+    while (entries >= chunk_steps[step].below)
+        step++;
+    return chunk_steps[step].capacity;
+}
+
+static size_t chunk_size(uint32_t capacity, bool wide)
+{
+    return sizeof(struct chunk) + capacity * ((wide ? 16 : 8) + sizeof(uint32_t));
+}
+
+static uint64_t *chunk_hi(struct chunk *chunk)
+{
+    return chunk->lo + chunk->capacity;
+}
+
+static uint32_t *chunk_times(struct chunk *chunk)
+{
+    return (uint32_t *)(chunk->lo + (size_t)chunk->capacity * (chunk->wide ? 2 : 1));
+}
+
+static struct shelf_entry chunk_get(struct chunk *chunk, uint32_t index)
+{
+    return (struct shelf_entry){
+        .id = {.hi = chunk->wide ? chunk_hi(chunk)[index] : 0, .lo = chunk->lo[index]},
+        .time_s = chunk_times(chunk)[index],
+    };
+}
+
+static void chunk_put(struct chunk *chunk, uint32_t index, struct shelf_entry entry)
+{
+    chunk->lo[index] = entry.id.lo;
+    if (chunk->wide)
+        chunk_hi(chunk)[index] = entry.id.hi;
+    chunk_times(chunk)[index] = entry.time_s;
+}
+
+/* Moves index + 1 … end - 1 down by one. */
+static void chunk_close(struct chunk *chunk, uint32_t index)
+{
+    size_t count = chunk->end - 1 - index;
+    memmove(chunk->lo + index, chunk->lo + index + 1, count * sizeof(uint64_t));
+    if (chunk->wide)
+        memmove(chunk_hi(chunk) + index, chunk_hi(chunk) + index + 1, count * sizeof(uint64_t));
+    uint32_t *times = chunk_times(chunk);
+    memmove(times + index, times + index + 1, count * sizeof(uint32_t));
+}
+
+/* Index in the chunk, or its end. */
+static uint32_t chunk_find(struct chunk *chunk, scan_fn *scan, struct id id)
+{
+    uint32_t from = chunk->start;
+    for (;;) {
+        from += (uint32_t)scan(chunk->lo + from, chunk->end - from, id.lo);
+        if (from == chunk->end || !chunk->wide || chunk_hi(chunk)[from] == id.hi)
+            return from;
+        from++;
+    }
+}
+
+static void newest_set(struct shelf *shelf, uint32_t chunk)
+{
+    atomic_store_explicit(&shelf->newest, chunk, memory_order_release);
+}
+
+struct shelf_place shelf_find(const struct slab *slab, const struct shelf *shelf, scan_fn *scan,
+                              struct id id)
+{
+    for (uint32_t at = shelf_newest(shelf); at != 0;) {
+        struct chunk *chunk = slab_at(slab, at);
+        if (chunk->older != 0)
+            __builtin_prefetch(slab_at(slab, chunk->older));
+        uint32_t index = chunk_find(chunk, scan, id);
+        if (index != chunk->end)
+            return (struct shelf_place){at, index};
+        at = chunk->older;
+    }
+    return (struct shelf_place){0, 0};
+}
+
+size_t shelf_chunk_size(const struct slab *slab, const struct shelf *shelf)
+{
+    uint32_t newest = shelf_newest(shelf);
+    if (newest != 0) {
+        const struct chunk *chunk = slab_at(slab, newest);
+        if (chunk->end < chunk->capacity)
+            return 0;
+    }
+    return chunk_size(chunk_capacity(shelf->count), shelf->flags & SHELF_WIDE);
+}
+
+void shelf_push(const struct slab *slab, struct shelf *shelf, uint32_t chunk,
+                struct shelf_entry entry)
+{
+    if (chunk != 0) {
+        *(struct chunk *)slab_at(slab, chunk) = (struct chunk){
+            .older = shelf_newest(shelf),
+            .capacity = (uint8_t)chunk_capacity(shelf->count),
+            .wide = (shelf->flags & SHELF_WIDE) != 0,
+        };
+        newest_set(shelf, chunk);
+    }
+    struct chunk *newest = slab_at(slab, shelf_newest(shelf));
+    ASSERT(newest->end < newest->capacity);
+    chunk_put(newest, newest->end++, entry);
+    shelf->count++;
+}
+
+static void chunk_free(struct slab *slab, uint32_t at)
+{
+    const struct chunk *chunk = slab_at(slab, at);
+    slab_free(slab, at, chunk_size(chunk->capacity, chunk->wide));
+}
+
+void shelf_remove(struct slab *slab, struct shelf *shelf, struct shelf_place place)
+{
+    struct shelf_entry carried = {0};
+    for (uint32_t at = shelf_newest(shelf);;) {
+        struct chunk *chunk = slab_at(slab, at);
+        uint32_t index = at == place.chunk ? place.index : chunk->start;
+        struct shelf_entry first = chunk_get(chunk, index);
+        chunk_close(chunk, index);
+        if (at == shelf_newest(shelf))
+            chunk->end--;
+        else
+            chunk_put(chunk, chunk->end - 1U, carried);
+        if (at == place.chunk)
+            break;
+        carried = first;
+        at = chunk->older;
+        ASSERT(at != 0);
+    }
+    shelf->count--;
+    uint32_t newest = shelf_newest(shelf);
+    const struct chunk *chunk = slab_at(slab, newest);
+    if (chunk->start == chunk->end) {
+        newest_set(shelf, chunk->older);
+        chunk_free(slab, newest);
+    }
+}
+
+static uint32_t oldest_chunk(const struct slab *slab, const struct shelf *shelf, uint32_t *newer)
+{
+    uint32_t at = shelf_newest(shelf);
+    *newer = 0;
+    for (;;) {
+        ASSERT(at != 0);
+        const struct chunk *chunk = slab_at(slab, at);
+        if (chunk->older == 0)
+            return at;
+        *newer = at;
+        at = chunk->older;
+    }
+}
+
+struct shelf_entry shelf_oldest(const struct slab *slab, const struct shelf *shelf)
+{
+    uint32_t newer;
+    struct chunk *chunk = slab_at(slab, oldest_chunk(slab, shelf, &newer));
+    ASSERT(chunk->start < chunk->end);
+    return chunk_get(chunk, chunk->start);
+}
+
+void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
+{
+    uint32_t newer;
+    uint32_t at = oldest_chunk(slab, shelf, &newer);
+    struct chunk *chunk = slab_at(slab, at);
+    ASSERT(chunk->start < chunk->end);
+    chunk->start++;
+    shelf->count--;
+    if (chunk->start < chunk->end)
+        return;
+    if (newer == 0)
+        newest_set(shelf, 0);
+    else
+        ((struct chunk *)slab_at(slab, newer))->older = 0;
+    chunk_free(slab, at);
+}
+
+void shelf_visit(const struct slab *slab, const struct shelf *shelf, shelf_visit_fn *visit,
+                 void *context)
+{
+    for (uint32_t at = shelf_newest(shelf); at != 0;) {
+        struct chunk *chunk = slab_at(slab, at);
+        if (chunk->older != 0)
+            __builtin_prefetch(slab_at(slab, chunk->older));
+        uint32_t start = chunk->start;
+        visit(context, chunk->lo + start, chunk->wide ? chunk_hi(chunk) + start : NULL,
+              chunk_times(chunk) + start, chunk->end - start);
+        at = chunk->older;
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * One user's reactions of one kind on one type of items, newest first. Narrow and wide ids have
+ * shelves of their own. A shelf is a chain of chunks from newest to oldest; a chunk holds ids and
+ * 4-byte times in arrays side by side. Only the newest chunk has room at its end, only the oldest
+ * may have a gap at its beginning.
+ *
+ * All of it lives in the slab of the user's shard and is used under that shard's lock.
+ */
+#ifndef LAUD_HOT_SHELF_H
+#define LAUD_HOT_SHELF_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/slab.h"
+#include "hot/memory/scan.h"
+
+enum {
+    SHELF_USED = 1,       /* it has a kind and type: false only for a row's first, once emptied */
+    SHELF_WIDE = 2,       /* ids of 16 bytes */
+    SHELF_INCOMPLETE = 4, /* some of it is, or once was, only in the store */
+};
+
+struct shelf {
+    uint32_t next;           /* shelf of the same user */
+    _Atomic uint32_t newest; /* chunk; atomic because prefetching looks at it without the lock */
+    uint32_t count;          /* entries */
+    uint16_t type;
+    uint8_t kind;
+    uint8_t flags;
+};
+
+struct shelf_entry {
+    struct id id;
+    uint32_t time_s;
+};
+
+/* Where an entry was found; valid until the shelf changes. */
+struct shelf_place {
+    uint32_t chunk; /* 0: nowhere */
+    uint32_t index;
+};
+
+struct shelf_place shelf_find(const struct slab *slab, const struct shelf *shelf, scan_fn *scan,
+                              struct id id);
+
+/* Bytes of the chunk that the next entry needs first; 0 if there is room. */
+size_t shelf_chunk_size(const struct slab *slab, const struct shelf *shelf);
+
+/* Adds the newest entry. `chunk` is a cell of shelf_chunk_size bytes, or 0 if that was 0. */
+void shelf_push(const struct slab *slab, struct shelf *shelf, uint32_t chunk,
+                struct shelf_entry entry);
+
+void shelf_remove(struct slab *slab, struct shelf *shelf, struct shelf_place place);
+
+/* Of a shelf that is not empty. */
+struct shelf_entry shelf_oldest(const struct slab *slab, const struct shelf *shelf);
+void shelf_drop_oldest(struct slab *slab, struct shelf *shelf);
+
+/* The arrays of each chunk from newest to oldest; `hi` is NULL if narrow. Oldest entry first. */
+typedef void shelf_visit_fn(void *context, const uint64_t *lo, const uint64_t *hi,
+                            const uint32_t *times, size_t count);
+void shelf_visit(const struct slab *slab, const struct shelf *shelf, shelf_visit_fn *visit,
+                 void *context);
+
+static inline uint32_t shelf_newest(const struct shelf *shelf)
+{
+    return atomic_load_explicit(&shelf->newest, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * Tokens are hashes already, so the table uses them as they are (mixed once, as whoever makes them
+ * may not be ours). They expire in the order they came because each is stamped with an age that
+ * only grows.
+ */
+#include "hot/memory/tokens.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+struct token_cell {
+    struct table_row table;
+    uint32_t newer;
+    uint64_t age_s;
+    uint64_t token[2];
+};
+
+static uint64_t token_hash(const uint64_t token[2], uint64_t seed)
+{
+    return hash_3(token[0], token[1], seed);
+}
+
+static uint64_t token_cell_hash(const void *cell, uint64_t seed)
+{
+    return token_hash(((const struct token_cell *)cell)->token, seed);
+}
+
+void tokens_init(struct tokens *tokens, struct slab *slab)
+{
+    *tokens = (struct tokens){0};
+    table_init(&tokens->table, slab, token_cell_hash, 0);
+}
+
+void tokens_destroy(struct tokens *tokens)
+{
+    table_destroy(&tokens->table);
+}
+
+static void clock_advance(struct tokens *tokens, uint32_t time_s)
+{
+    if (time_s > tokens->seen_s) {
+        if (tokens->seen_s != 0)
+            tokens->age_s += time_s - tokens->seen_s;
+        tokens->seen_s = time_s;
+    } else if (tokens->seen_s - time_s > TOKEN_CLOCK_SLACK_S) {
+        tokens->seen_s = time_s;
+    }
+}
+
+uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, uint64_t most)
+{
+    clock_advance(tokens, time_s);
+    uint64_t forgotten = 0;
+    while (tokens->oldest != 0 && forgotten < most) {
+        uint32_t at = tokens->oldest;
+        struct token_cell *cell = slab_at(tokens->table.slab, at);
+        if (tokens->age_s - cell->age_s <= ttl_s)
+            break;
+        tokens->oldest = cell->newer;
+        table_remove(&tokens->table, token_hash(cell->token, tokens->table.seed), at);
+        slab_free(tokens->table.slab, at, sizeof(*cell));
+        forgotten++;
+    }
+    if (tokens->oldest == 0)
+        tokens->newest = 0;
+    return forgotten;
+}
+
+bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t ttl_s)
+{
+    uint32_t at = table_peek(&tokens->table, token_hash(token, tokens->table.seed));
+    while (at != 0) {
+        const struct token_cell *cell = slab_at(tokens->table.slab, at);
+        if (cell->token[0] == token[0] && cell->token[1] == token[1] &&
+            tokens->age_s - cell->age_s <= ttl_s)
+            return true;
+        at = cell->table.link;
+    }
+    return false;
+}
+
+uint32_t tokens_reserve(struct tokens *tokens)
+{
+    if (!table_reserve(&tokens->table))
+        return 0;
+    return slab_alloc(tokens->table.slab, sizeof(struct token_cell));
+}
+
+void tokens_release(struct tokens *tokens, uint32_t cell)
+{
+    slab_free(tokens->table.slab, cell, sizeof(struct token_cell));
+}
+
+void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2])
+{
+    struct slab *slab = tokens->table.slab;
+    struct token_cell *cell = slab_at(slab, at);
+    *cell = (struct token_cell){.age_s = tokens->age_s, .token = {token[0], token[1]}};
+    table_insert(&tokens->table, token_hash(token, tokens->table.seed), at);
+    if (tokens->newest == 0)
+        tokens->oldest = at;
+    else
+        ((struct token_cell *)slab_at(slab, tokens->newest))->newer = at;
+    tokens->newest = at;
+}

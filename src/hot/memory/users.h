@@ -1,0 +1,84 @@
+/*
+ * One shard of users: from a user's id to that user's shelves. A row carries its first shelf within
+ * itself, so that the common user, with one shelf, costs one row; others hang in a chain from it.
+ * A row is never freed: what a prefetch looks at without the lock must stay a row.
+ *
+ * Used under the shard's lock.
+ */
+#ifndef LAUD_HOT_USERS_H
+#define LAUD_HOT_USERS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/table.h"
+#include "hot/memory/shelf.h"
+
+struct user_row {
+    struct table_row table;
+    uint32_t wide;
+    struct shelf first;
+    uint64_t id[]; /* lo, and hi if wide */
+};
+
+struct user_shard {
+    _Alignas(64) pthread_mutex_t lock;
+    struct table table;
+    uint64_t shelves;   /* in use */
+    uint64_t reactions; /* on them */
+    struct slab slab;
+};
+
+/* What a new reaction needs, taken from the slab before anything is changed. */
+struct user_room {
+    struct user_row *row; /* the user's, NULL if there is none yet */
+    struct shelf *shelf;  /* the shelf, NULL if there is none yet */
+    uint32_t row_cell;    /* 0 where it is not needed */
+    uint32_t shelf_cell;
+    uint32_t chunk_cell;
+};
+
+bool user_shard_init(struct user_shard *shard, struct slab_pool *pool, uint64_t seed);
+void user_shard_destroy(struct user_shard *shard);
+
+struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user);
+
+/* The shelf for an item, NULL if there is none. */
+struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
+                         struct item item);
+
+/* The shelf after this one of the same user, NULL at the end. */
+static inline struct shelf *user_next_shelf(const struct user_shard *shard,
+                                            const struct shelf *shelf)
+{
+    return shelf->next == 0 ? NULL : slab_at(&shard->slab, shelf->next);
+}
+
+/* Takes the cells that one more reaction of this kind on this item needs; false: no memory. */
+bool user_reserve(struct user_shard *shard, struct user_row *row, struct id user, uint8_t kind,
+                  struct item item, struct user_room *room);
+void user_release(struct user_shard *shard, struct id user, uint8_t kind, struct item item,
+                  struct user_room *room);
+
+/* Uses the room; returns the shelf the reaction now is the newest of. */
+struct shelf *user_push(struct user_shard *shard, uint64_t hash, struct id user, uint8_t kind,
+                        struct item item, uint32_t time_s, struct user_room *room);
+
+/* Takes a reaction off its shelf, and an empty shelf out of use. */
+void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *shelf,
+                 struct shelf_place place);
+
+/* Without the lock: brings the first row of the hash closer. */
+static inline void user_prefetch_row(const struct user_shard *shard, uint64_t hash)
+{
+    uint32_t cell = table_peek(&shard->table, hash);
+    if (cell != 0)
+        __builtin_prefetch(slab_at(&shard->slab, cell), 1);
+}
+
+/* Looks into a row without the lock and prefetches the newest chunk of its first shelf. */
+void user_prefetch_chunk(const struct user_shard *shard, uint64_t hash);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * THE JOURNAL ON DISK
+ *
+ * A journal is a directory:
+ *
+ *     0000000001.seg …  segments: the events, in order
+ *     mark              how far they are known to be on disk (mark.c)
+ *     spare.seg         the next segment, made ahead of need (spare.c)
+ *     spare.tmp         a spare not finished; removed at start
+ *     reserve           room for closing cleanly on a full disk (spare.c)
+ *
+ * All numbers are little-endian. "XXH3(bytes, seed)" is XXH3-64.
+ *
+ * SEGMENT: a header block of 4096 bytes, then batches without gaps, then zeros.
+ *
+ *        0  8   magic "laud-seg"
+ *        8  u32 format version, 1
+ *       12  u32 0
+ *       16  u64 segment number, as in the file's name; the first is 1
+ *       24  u64 position of the first record in it
+ *       32  u64 number of events before it
+ *       40  u64 chain value after the batches before it; 0 in the first segment
+ *       48  u64 length the file was made with
+ *       56  …   zeros
+ *     4088  u64 XXH3(bytes 0 to 4088, 0); it stays here in every version, so that a newer format
+ *               can be told from damage
+ *
+ * BATCH: what was written at once; a header of 64 bytes, then records (journal/event.h).
+ *
+ *        0  u32 magic "LBAT"
+ *        4  u32 number of records
+ *        8  u64 position of the first of them
+ *       16  u64 number of events before it
+ *       24  u64 bytes of records, a multiple of 8, at most LIMIT_JOURNAL_BATCH
+ *       32  u64 durable through: records before this position were on disk, synced, before this
+ *               batch was written
+ *       40  u64 chain: XXH3(records, chain of the batch before); 0 is before the first
+ *       48  u64 wall clock, milliseconds since 1970
+ *       56  u64 XXH3(bytes 0 to 56, segment number)
+ *
+ * A position is the number of record bytes before a record since the journal began. A batch's
+ * position is its predecessor's plus its predecessor's bytes, across segments too; likewise events.
+ * The chain ties each batch to all before it: one that was lost, moved or left over from another
+ * life of the file does not fit.
+ *
+ * WHAT THE ORDER OF WRITING GUARANTEES
+ *
+ * 1. A segment is allocated, filled with zeros and synced before it gets its number. So a sync of
+ *    a batch changes no metadata, and what follows the last batch is zeros.
+ * 2. A segment is truncated after its last batch and synced before its successor gets a number. So
+ *    every segment but the last ends with a batch, exactly at the end of the file; anything else
+ *    there is damage.
+ * 3. A segment's header is synced before it gets its number. So a bad header is damage.
+ * 4. After a restart, appending starts in a new segment. So nothing is ever written after a tail
+ *    that was cut off.
+ *
+ * Hence only the last segment can hold a torn tail: bytes that do not verify and that nothing (the
+ * mark, a later batch's durable-through) says were on disk.
+ */
+#include "journal/file/segment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include "journal/little.h"
+
+#define HEADER_CHECK (SEGMENT_HEADER_BYTES - 8)
+#define BATCH_CHECK  (BATCH_HEADER_BYTES - 8)
+
+static const char segment_magic[8] = "laud-seg";
+static const uint8_t batch_magic[4] = {'L', 'B', 'A', 'T'};
+
+void segment_name(uint64_t number, char out[SEGMENT_NAME_BYTES])
+{
+    ASSERT(number > 0 && number <= SEGMENT_NUMBER_MAX);
+    snprintf(out, SEGMENT_NAME_BYTES, "%010llu.seg", (unsigned long long)number);
+}
+
+bool segment_name_parse(const char *name, uint64_t *number)
+{
+    uint64_t value = 0;
+    if (strlen(name) != 14 || strcmp(name + 10, ".seg") != 0)
+        return false;
+    for (int i = 0; i < 10; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(name[i] - '0');
+    }
+    *number = value;
+    return value != 0;
+}
+
+void segment_header_encode(const struct segment_header *header, uint8_t out[SEGMENT_HEADER_BYTES])
+{
+    memset(out, 0, SEGMENT_HEADER_BYTES);
+    memcpy(out, segment_magic, sizeof segment_magic);
+    little_put32(out + 8, SEGMENT_VERSION);
+    little_put64(out + 16, header->number);
+    little_put64(out + 24, header->position);
+    little_put64(out + 32, header->events);
+    little_put64(out + 40, header->chain);
+    little_put64(out + 48, header->bytes);
+    little_put64(out + HEADER_CHECK, XXH3_64bits(out, HEADER_CHECK));
+}
+
+const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
+                                  struct segment_header *out)
+{
+    if (memcmp(bytes, segment_magic, sizeof segment_magic) != 0)
+        return "this is not the header of a journal segment";
+    if (XXH3_64bits(bytes, HEADER_CHECK) != little_get64(bytes + HEADER_CHECK))
+        return "the header of the segment does not match its checksum";
+    if (little_get32(bytes + 8) != SEGMENT_VERSION)
+        return "the segment has a format version this laud does not know; a newer one wrote it";
+    out->number = little_get64(bytes + 16);
+    out->position = little_get64(bytes + 24);
+    out->events = little_get64(bytes + 32);
+    out->chain = little_get64(bytes + 40);
+    out->bytes = little_get64(bytes + 48);
+    return NULL;
+}
+
+void batch_header_encode(const struct batch_header *header, uint64_t segment,
+                         uint8_t out[BATCH_HEADER_BYTES])
+{
+    ASSERT(header->bytes > 0 && header->bytes % 8 == 0 && header->bytes <= LIMIT_JOURNAL_BATCH);
+    ASSERT(header->durable <= header->position);
+    memcpy(out, batch_magic, sizeof batch_magic);
+    little_put32(out + 4, header->count);
+    little_put64(out + 8, header->position);
+    little_put64(out + 16, header->events);
+    little_put64(out + 24, header->bytes);
+    little_put64(out + 32, header->durable);
+    little_put64(out + 40, header->chain);
+    little_put64(out + 48, header->wall_ms);
+    little_put64(out + BATCH_CHECK, XXH3_64bits_withSeed(out, BATCH_CHECK, segment));
+}
+
+bool batch_header_decode(const uint8_t bytes[BATCH_HEADER_BYTES], uint64_t segment,
+                         struct batch_header *out)
+{
+    if (memcmp(bytes, batch_magic, sizeof batch_magic) != 0 ||
+        XXH3_64bits_withSeed(bytes, BATCH_CHECK, segment) != little_get64(bytes + BATCH_CHECK))
+        return false;
+    out->count = little_get32(bytes + 4);
+    out->position = little_get64(bytes + 8);
+    out->events = little_get64(bytes + 16);
+    out->bytes = little_get64(bytes + 24);
+    out->durable = little_get64(bytes + 32);
+    out->chain = little_get64(bytes + 40);
+    out->wall_ms = little_get64(bytes + 48);
+    return out->bytes > 0 && out->bytes % 8 == 0 && out->bytes <= LIMIT_JOURNAL_BATCH &&
+           out->durable <= out->position;
+}
+
+uint64_t segment_chain(uint64_t chain, const uint8_t *records, size_t bytes)
+{
+    return XXH3_64bits_withSeed(records, bytes, chain);
+}

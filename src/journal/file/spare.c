@@ -1,0 +1,195 @@
+/*
+ * The preparer: a thread that keeps one finished spare segment ahead of the writer, and the
+ * reserve.
+ *
+ * A spare is written full of zeros, not merely allocated: a sync of a batch then changes no
+ * metadata (here 142 µs instead of 217 µs into a merely allocated file and 326 µs appending), and
+ * the pages the writer copies into are in memory already.
+ *
+ * A full disk is met here, before anything depends on the room: the attempt is undone, the writer
+ * is told, and it is tried again about once a second until it works. Any other error ends it.
+ *
+ * The reserve is a small file with no meaning. On a full disk, closing removes it first, so that
+ * file systems that need room even to shorten a file have some.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "journal/file/private.h"
+
+#define ZERO_BYTES MIB(1)
+
+static uint8_t zeros[ZERO_BYTES]; /* not const: it would fill the program file */
+
+static bool is_full(int error)
+{
+    return error == -ENOSPC || error == -EDQUOT;
+}
+
+static bool preparer_is_stopping(struct journal_file *journal)
+{
+    pthread_mutex_lock(&journal->lock);
+    bool stopping = journal->preparer_stopping;
+    pthread_mutex_unlock(&journal->lock);
+    return stopping;
+}
+
+static int fill_with_zeros(struct journal_file *journal, const char *write_point, int fd,
+                           uint64_t bytes)
+{
+    for (uint64_t offset = 0; offset < bytes; offset += ZERO_BYTES) {
+        size_t length = bytes - offset < ZERO_BYTES ? (size_t)(bytes - offset) : ZERO_BYTES;
+        int result = io_pwrite_all(write_point, fd, zeros, length, offset);
+        if (result < 0)
+            return result;
+        if (preparer_is_stopping(journal))
+            return -ECANCELED;
+    }
+    return 0;
+}
+
+/* Returns an fd of `path`, allocated, zeroed and synced; or -errno, and nothing is left. */
+static int make_zeroed(struct journal_file *journal, const char *path, uint64_t bytes)
+{
+    int fd = io_open("spare.open", path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0)
+        return fd;
+    int result = io_allocate("spare.allocate", fd, bytes);
+    if (result == 0 || result == -EOPNOTSUPP)
+        result = fill_with_zeros(journal, "spare.write", fd, bytes);
+    if (result == 0)
+        result = io_sync("spare.sync", fd);
+    if (result == 0)
+        return fd;
+    io_close("spare.close", fd);
+    int removed = io_unlink("spare.unlink", path);
+    return removed < 0 && is_full(result) ? removed : result;
+}
+
+/* The spare of an earlier run, if it is whole. */
+static int find_spare(struct journal_file *journal, const char *path)
+{
+    int fd = io_open("spare.open", path, O_RDWR, 0);
+    if (fd < 0)
+        return fd;
+    uint64_t size = 0;
+    int result = io_size("spare.size", fd, &size);
+    if (result == 0 && size == journal->segment_bytes)
+        return fd;
+    io_close("spare.close", fd);
+    return result < 0 ? result : -ENOENT;
+}
+
+static int make_spare(struct journal_file *journal)
+{
+    char unfinished[JOURNAL_PATH_BYTES];
+    char finished[JOURNAL_PATH_BYTES];
+    journal_path(unfinished, journal->directory, "spare.tmp");
+    journal_path(finished, journal->directory, "spare.seg");
+    int fd = find_spare(journal, finished);
+    if (fd != -ENOENT)
+        return fd;
+    fd = make_zeroed(journal, unfinished, journal->segment_bytes);
+    if (fd < 0)
+        return fd;
+    int result = io_rename("spare.rename", unfinished, finished);
+    if (result == 0) {
+        result = io_sync_directory("directory.sync", journal->directory);
+        if (is_full(result))
+            result = -EIO; /* a failed sync is not tried again, whatever the reason */
+    }
+    if (result == 0)
+        return fd;
+    io_close("spare.close", fd);
+    return result;
+}
+
+/* 0 if it is there. */
+static int make_reserve(struct journal_file *journal)
+{
+    char path[JOURNAL_PATH_BYTES];
+    uint64_t size = 0;
+    journal_path(path, journal->directory, "reserve");
+    int fd = io_open("reserve.open", path, O_RDWR, 0);
+    if (fd >= 0) {
+        int result = io_size("reserve.size", fd, &size);
+        io_close("reserve.close", fd);
+        if (result < 0)
+            return result;
+    }
+    if (size == journal->tuning.reserve_bytes)
+        return 0;
+    fd = make_zeroed(journal, path, journal->tuning.reserve_bytes);
+    if (fd < 0)
+        return fd;
+    io_close("reserve.close", fd);
+    return 0;
+}
+
+/* Tells the writer how the making of `what` went. Under the lock. */
+static void preparer_tell(struct journal_file *journal, const char *what, int result)
+{
+    uint32_t state = SPARE_FAILED;
+    if (result >= 0)
+        state = SPARE_READY;
+    else if (is_full(result))
+        state = SPARE_FULL;
+    else
+        snprintf(journal->spare_reason, sizeof journal->spare_reason,
+                 "preparing the journal's %s failed: %s", what, strerror(-result));
+    atomic_store(&journal->spare, state);
+    atomic_store(&journal->attention, 1);
+    writer_wake(journal);
+}
+
+static void preparer_pause(struct journal_file *journal)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + journal->tuning.retry_ms * 1000000;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    if (!journal->preparer_stopping)
+        pthread_cond_timedwait(&journal->changed, &journal->lock, &until);
+}
+
+/* Does what is missing first, without the lock. */
+static void preparer_step(struct journal_file *journal, bool *reserved)
+{
+    uint32_t state = atomic_load(&journal->spare);
+    bool for_spare = state != SPARE_READY;
+    pthread_mutex_unlock(&journal->lock);
+    int result = for_spare ? make_spare(journal) : make_reserve(journal);
+    pthread_mutex_lock(&journal->lock);
+    if (result == -ECANCELED)
+        return;
+    if (for_spare && result >= 0)
+        journal->spare_fd = result;
+    if (!for_spare && result == 0)
+        *reserved = true;
+    if (for_spare || (result < 0 && !is_full(result)))
+        preparer_tell(journal, for_spare ? "next segment" : "reserve", result);
+    if (is_full(result))
+        preparer_pause(journal);
+}
+
+void *preparer_run(void *argument)
+{
+    struct journal_file *journal = argument;
+    bool reserved = false;
+    CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
+    pthread_mutex_lock(&journal->lock);
+    while (!journal->preparer_stopping) {
+        uint32_t state = atomic_load(&journal->spare);
+        if (state == SPARE_FAILED || (state == SPARE_READY && reserved))
+            pthread_cond_wait(&journal->changed, &journal->lock);
+        else
+            preparer_step(journal, &reserved);
+    }
+    pthread_mutex_unlock(&journal->lock);
+    return NULL;
+}

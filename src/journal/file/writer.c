@@ -1,0 +1,382 @@
+/*
+ * The writer: the one thread that moves records from the ring to the disk. A round takes all that
+ * has been published, writes it in as few batches as possible, syncs once, moves the mark and
+ * releases. While a sync runs, the next round gathers in the ring by itself; so the busier the
+ * server, the larger the batches, with no timer and nothing to tune.
+ *
+ * What may fail and what then happens:
+ *
+ * - Any write or sync of a segment, the mark or the directory: nothing is tried again and nothing
+ *   more is written, ever; the gate says READONLY and what was not released never will be. A write
+ *   that fails with ENOSPC is no exception: segments are allocated beforehand, so only a
+ *   copy-on-write file system can do that, and how much of the batch it kept is not known.
+ * - The next segment cannot be made for want of space: nothing depends on it yet. The gate says
+ *   DISK_FULL before anything is decided, what was admitted before still fits the current segment,
+ *   and the gate opens again when the preparer has succeeded.
+ *
+ * The order of stores matters in write_batch: the gate before the ring's `freed`. Whoever is
+ * admitted with the new `freed` sees the new gate, so after the gate has closed at most one ring of
+ * records can still come (private.h: RING_LOW_FACTOR).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "journal/file/private.h"
+
+#define UNPUBLISHED_YIELDS   64
+#define UNPUBLISHED_PAUSE_NS 50000
+
+static void writer_tell(struct journal_file *journal)
+{
+    journal_listen_fn *listener = atomic_load(&journal->listener);
+    if (listener != NULL)
+        listener(journal->listener_context);
+}
+
+static void set_gate(struct journal_file *journal, enum status gate)
+{
+    if (atomic_load_explicit(&journal->gate, memory_order_relaxed) == (uint32_t)gate)
+        return;
+    atomic_store(&journal->gate, gate);
+    if (gate != STATUS_BLOCKED) {
+        pthread_mutex_lock(&journal->lock);
+        journal->settled = true;
+        pthread_cond_broadcast(&journal->changed);
+        pthread_mutex_unlock(&journal->lock);
+    }
+    writer_tell(journal);
+}
+
+static void writer_fail_saying(struct journal_file *journal, const char *sentence)
+{
+    if (journal->failed)
+        return;
+    journal->failed = true;
+    snprintf(journal->reason, sizeof journal->reason, "%s", sentence);
+    set_gate(journal, STATUS_READONLY);
+}
+
+/* False if result is a failure; then the journal is read-only and says why. */
+static bool writer_check(struct journal_file *journal, int result, const char *what)
+{
+    if (result >= 0)
+        return true;
+    char sentence[sizeof journal->reason];
+    snprintf(sentence, sizeof sentence, "%s failed in journal segment %010" PRIu64 ".seg: %s", what,
+             journal->number, strerror(-result));
+    writer_fail_saying(journal, sentence);
+    return false;
+}
+
+static void update_gate(struct journal_file *journal)
+{
+    uint32_t spare = atomic_load(&journal->spare);
+    uint64_t low = RING_LOW_FACTOR * journal->ring.size;
+    if (journal->failed)
+        return;
+    if (journal->fd >= 0 && (spare == SPARE_READY || journal->size - journal->used >= low))
+        set_gate(journal, STATUS_OK);
+    else
+        set_gate(journal, spare == SPARE_FULL ? STATUS_DISK_FULL : STATUS_BLOCKED);
+}
+
+static void update_stats(struct journal_file *journal)
+{
+    atomic_store_explicit(&journal->stats.written, journal->written, memory_order_relaxed);
+    atomic_store_explicit(&journal->stats.durable, journal->durable, memory_order_relaxed);
+    atomic_store_explicit(&journal->stats.events, journal->events, memory_order_relaxed);
+    atomic_store_explicit(&journal->stats.segments, journal->number, memory_order_relaxed);
+    atomic_store_explicit(&journal->stats.bytes,
+                          journal->earlier_bytes + (journal->fd >= 0 ? journal->size : 0),
+                          memory_order_relaxed);
+}
+
+/* All that was written is on disk: says so in the mark. */
+static bool writer_mark(struct journal_file *journal)
+{
+    journal->durable = journal->written;
+    return writer_check(
+        journal, mark_write(journal->mark_fd, &journal->mark, journal->durable, journal->chain),
+        "writing the mark");
+}
+
+static bool writer_sync(struct journal_file *journal)
+{
+    uint64_t start = clock_monotonic_ns();
+    if (!writer_check(journal, io_sync_data("segment.sync", journal->fd), "fdatasync"))
+        return false;
+    atomic_fetch_add_explicit(&journal->stats.syncs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&journal->stats.sync_ns, clock_monotonic_ns() - start,
+                              memory_order_relaxed);
+    return writer_mark(journal);
+}
+
+/* Ends the current segment after its last batch, on disk with all it holds. */
+static bool finish_segment(struct journal_file *journal)
+{
+    if (!writer_check(journal, io_truncate("segment.truncate", journal->fd, journal->used),
+                      "truncating") ||
+        !writer_check(journal, io_sync("segment.sync", journal->fd), "fsync") ||
+        !writer_mark(journal) ||
+        !writer_check(journal, io_sync_data("mark.sync", journal->mark_fd), "syncing the mark"))
+        return false;
+    io_close("segment.close", journal->fd);
+    journal->fd = -1;
+    journal->earlier_bytes += journal->used;
+    return true;
+}
+
+/* Takes the spare; its place is free for the preparer again. */
+static int take_spare(struct journal_file *journal)
+{
+    pthread_mutex_lock(&journal->lock);
+    int fd = journal->spare_fd;
+    journal->spare_fd = -1;
+    atomic_store(&journal->spare, SPARE_WORKING);
+    pthread_cond_broadcast(&journal->changed);
+    pthread_mutex_unlock(&journal->lock);
+    return fd;
+}
+
+/* Header first, on disk, then the number: a numbered segment always has a good header. */
+static bool start_segment(struct journal_file *journal)
+{
+    uint8_t bytes[SEGMENT_HEADER_BYTES];
+    char name[SEGMENT_NAME_BYTES];
+    char from[JOURNAL_PATH_BYTES];
+    char to[JOURNAL_PATH_BYTES];
+    struct segment_header header = {
+        .number = journal->number + 1,
+        .position = journal->written,
+        .events = journal->events,
+        .chain = journal->chain,
+        .bytes = journal->segment_bytes,
+    };
+    pthread_mutex_lock(&journal->lock);
+    int fd = journal->spare_fd;
+    pthread_mutex_unlock(&journal->lock);
+    journal->number = header.number;
+    segment_header_encode(&header, bytes);
+    segment_name(header.number, name);
+    journal_path(from, journal->directory, "spare.seg");
+    journal_path(to, journal->directory, name);
+    if (!writer_check(journal, io_pwrite_all("segment.header", fd, bytes, sizeof bytes, 0),
+                      "writing the header") ||
+        !writer_check(journal, io_sync_data("segment.sync", fd), "syncing the header") ||
+        !writer_check(journal, io_rename("segment.rename", from, to), "renaming the spare") ||
+        !writer_check(journal, io_sync_directory("directory.sync", journal->directory),
+                      "syncing the directory"))
+        return false;
+    journal->fd = take_spare(journal);
+    journal->size = journal->segment_bytes;
+    journal->used = SEGMENT_HEADER_BYTES;
+    return true;
+}
+
+/* Only when the spare is ready. */
+static bool writer_roll(struct journal_file *journal)
+{
+    ASSERT(atomic_load(&journal->spare) == SPARE_READY);
+    if (journal->fd >= 0 && !finish_segment(journal))
+        return false;
+    if (!start_segment(journal))
+        return false;
+    update_stats(journal);
+    return true;
+}
+
+static bool write_batch(struct journal_file *journal, size_t bytes, uint32_t count)
+{
+    const uint8_t *records = ring_at(&journal->ring, journal->written);
+    uint8_t head[BATCH_HEADER_BYTES];
+    struct batch_header header = {
+        .position = journal->written,
+        .events = journal->events,
+        .bytes = bytes,
+        .durable = journal->durable,
+        .chain = segment_chain(journal->chain, records, bytes),
+        .wall_ms = clock_wall_ms(),
+        .count = count,
+    };
+    batch_header_encode(&header, journal->number, head);
+    struct iovec parts[2] = {
+        {.iov_base = head, .iov_len = sizeof head},
+        {.iov_base = (void *)(uintptr_t)records, .iov_len = bytes},
+    };
+    if (!writer_check(journal,
+                      io_pwritev_all("segment.write", journal->fd, parts, 2, journal->used),
+                      "writing a batch"))
+        return false;
+    if (journal->written == journal->durable)
+        journal->unsynced_since_ns = journal->tuning.now_ns(journal->tuning.clock_context);
+    journal->used += sizeof head + bytes;
+    journal->written += bytes;
+    journal->events += count;
+    journal->chain = header.chain;
+    atomic_fetch_add_explicit(&journal->stats.batches, 1, memory_order_relaxed);
+    update_gate(journal);
+    ring_release(&journal->ring, bytes);
+    return true;
+}
+
+/* Records to be written next, as one batch of the current segment; 0 if there are none, or failed. */
+static size_t next_batch(struct journal_file *journal, uint32_t *count)
+{
+    size_t bytes = ring_published(&journal->ring, journal->written, LIMIT_JOURNAL_BATCH, count);
+    uint64_t left = journal->size - journal->used;
+    if (bytes == 0 || BATCH_HEADER_BYTES + bytes <= left)
+        return bytes;
+    if (atomic_load(&journal->spare) == SPARE_READY)
+        return writer_roll(journal) ? bytes : 0;
+    ASSERT(left >= BATCH_HEADER_BYTES + LIMIT_EVENT_BYTES); /* the gate closed in time */
+    return ring_published(&journal->ring, journal->written, left - BATCH_HEADER_BYTES, count);
+}
+
+static bool sync_is_due(struct journal_file *journal)
+{
+    if (journal->written == journal->durable || journal->durability == DURABILITY_NONE)
+        return false;
+    if (journal->durability == DURABILITY_COMMIT)
+        return true;
+    uint64_t now = journal->tuning.now_ns(journal->tuning.clock_context);
+    return now - journal->unsynced_since_ns >= journal->interval_ns;
+}
+
+static void writer_release(struct journal_file *journal)
+{
+    uint64_t position =
+        journal->durability == DURABILITY_COMMIT ? journal->durable : journal->written;
+    update_stats(journal);
+    if (position == atomic_load_explicit(&journal->released, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&journal->released, position, memory_order_release);
+    writer_tell(journal);
+}
+
+/* Writes what was published when it began, syncs and releases it. False if there was nothing. */
+static bool writer_round(struct journal_file *journal)
+{
+    uint64_t start = journal->written;
+    uint64_t target = atomic_load(&journal->ring.tail);
+    while (journal->written < target) {
+        uint32_t count;
+        size_t bytes = next_batch(journal, &count);
+        if (bytes == 0 || !write_batch(journal, bytes, count))
+            break;
+    }
+    if (journal->failed || (sync_is_due(journal) && !writer_sync(journal)))
+        return false;
+    writer_release(journal);
+    return journal->written > start;
+}
+
+/* Looks at what the preparer did. */
+static void writer_attend(struct journal_file *journal)
+{
+    uint32_t spare = atomic_load(&journal->spare);
+    if (spare == SPARE_FAILED) {
+        char sentence[sizeof journal->reason];
+        pthread_mutex_lock(&journal->lock);
+        memcpy(sentence, journal->spare_reason, sizeof sentence);
+        pthread_mutex_unlock(&journal->lock);
+        writer_fail_saying(journal, sentence);
+    }
+    if (spare == SPARE_READY && journal->fd < 0 && !journal->failed)
+        writer_roll(journal);
+    update_gate(journal);
+}
+
+static uint64_t sleep_limit_ns(struct journal_file *journal)
+{
+    if (journal->failed || journal->durability != DURABILITY_INTERVAL ||
+        journal->written == journal->durable)
+        return UINT64_MAX;
+    uint64_t now = journal->tuning.now_ns(journal->tuning.clock_context);
+    uint64_t due = journal->unsynced_since_ns + journal->interval_ns;
+    return due > now ? due - now : 0;
+}
+
+/*
+ * Sleeps until woken or a sync is due. Whoever appends moves `tail` before it looks at `sleeping`,
+ * and here `sleeping` is set before the look at `tail`; all four are sequentially consistent, so
+ * one of the two notices. The same holds for `attention`.
+ */
+static void writer_sleep(struct journal_file *journal)
+{
+    uint64_t limit = sleep_limit_ns(journal);
+    struct timespec timeout = {(time_t)(limit / 1000000000), (long)(limit % 1000000000)};
+    atomic_store(&journal->sleeping, 1);
+    bool nothing = journal->failed || atomic_load(&journal->ring.tail) == journal->written;
+    if (nothing && atomic_load(&journal->attention) == 0 && limit > 0)
+        syscall(SYS_futex, &journal->sleeping, FUTEX_WAIT_PRIVATE, 1,
+                limit == UINT64_MAX ? NULL : &timeout, NULL, 0);
+    atomic_store(&journal->sleeping, 0);
+}
+
+void writer_wake(struct journal_file *journal)
+{
+    if (atomic_load(&journal->sleeping) == 1 && atomic_exchange(&journal->sleeping, 0) == 1)
+        syscall(SYS_futex, &journal->sleeping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Someone has taken a place in the ring and not yet filled it: it is a matter of nanoseconds,
+ * unless its processor was taken away. */
+static void await_publication(unsigned *tries)
+{
+    if (++*tries < UNPUBLISHED_YIELDS)
+        sched_yield();
+    else
+        nanosleep(&(struct timespec){0, UNPUBLISHED_PAUSE_NS}, NULL);
+}
+
+static void writer_finish(struct journal_file *journal)
+{
+    if (journal->failed)
+        return;
+    if (atomic_load(&journal->gate) == STATUS_DISK_FULL) {
+        char path[JOURNAL_PATH_BYTES];
+        journal_path(path, journal->directory, "reserve");
+        int result = io_unlink("reserve.unlink", path);
+        if (result != -ENOENT && !writer_check(journal, result, "removing the reserve"))
+            return;
+    }
+    if (journal->fd >= 0 && !finish_segment(journal))
+        return;
+    if (writer_check(journal, io_sync_directory("directory.sync", journal->directory),
+                     "syncing the directory"))
+        writer_release(journal);
+}
+
+void *writer_run(void *argument)
+{
+    struct journal_file *journal = argument;
+    unsigned tries = 0;
+    CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
+    for (;;) {
+        bool stopping = atomic_load(&journal->stopping);
+        if (atomic_exchange(&journal->attention, 0) != 0)
+            writer_attend(journal);
+        if (!journal->failed && writer_round(journal)) {
+            tries = 0;
+            continue;
+        }
+        bool drained = atomic_load(&journal->ring.tail) == journal->written;
+        if (stopping && (drained || journal->failed))
+            break;
+        if (drained || journal->failed)
+            writer_sleep(journal);
+        else
+            await_publication(&tries);
+    }
+    writer_finish(journal);
+    return NULL;
+}

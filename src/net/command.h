@@ -1,0 +1,41 @@
+/*
+ * Commands by name: the operations (op.def) and the commands of a session (session.def) in one
+ * table, made once and read by all threads.
+ */
+#ifndef LAUD_NET_COMMAND_H
+#define LAUD_NET_COMMAND_H
+
+#include "base/text.h"
+#include "op/op.h"
+
+struct conn;
+
+typedef bool session_fn(struct conn *conn, const struct text *args, uint32_t count);
+
+struct command {
+    const char *name; /* upper case */
+    const char *arguments;
+    const char *summary;
+    uint16_t args_min; /* words after the name */
+    uint16_t args_max;
+    const struct op_spec *op; /* NULL: a session command */
+    session_fn *session;
+};
+
+#define COMMANDS_MAX 64
+
+struct commands {
+    size_t count;
+    struct command list[COMMANDS_MAX];
+    struct {
+        uint64_t key[2];
+        const struct command *command;
+    } slots[4 * COMMANDS_MAX];
+};
+
+void commands_init(struct commands *commands);
+
+/* Upper or lower case; NULL: there is none. */
+const struct command *commands_find(const struct commands *commands, struct text name);
+
+#endif

@@ -1,0 +1,403 @@
+/*
+ * The life of a connection: read → run → group → (journal) → release → write. All bounds on a
+ * connection are kept here: it is not read while its replies pile up or its commands wait for the
+ * journal, and it is closed when it passes a hard limit or stays stuck for too long.
+ */
+#include "net/conn.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "net/resp_write.h"
+#include "net/run.h"
+
+static void flush(struct conn *conn);
+
+static struct conn *conn_of(void *handle)
+{
+    struct conn *conn = handle;
+    CHECK_MAGIC(conn, CONN_MAGIC);
+    return conn;
+}
+
+static const struct options *options_of(const struct conn *conn)
+{
+    return conn->loop->server->parts.options;
+}
+
+static void free_if_done(struct conn *conn)
+{
+    if (!conn->closed || conn->groups > 0)
+        return;
+    buffer_free(&conn->in);
+    buffer_free(&conn->out);
+    buffer_free(&conn->sending);
+    conn->magic = 0;
+    free(conn);
+}
+
+static void on_close(uv_handle_t *handle)
+{
+    struct conn *conn = conn_of(handle->data);
+    conn->closed = true;
+    free_if_done(conn);
+}
+
+static void set_blocked(struct conn *conn, bool blocked)
+{
+    if (blocked != conn->blocked)
+        conn->loop->blocked += blocked ? 1 : -1;
+    conn->blocked = blocked;
+}
+
+void conn_close(struct conn *conn)
+{
+    if (conn->closing)
+        return;
+    conn->closing = true;
+    conn->reading = false;
+    set_blocked(conn, false);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        conn->loop->conns = conn->next;
+    if (conn->next)
+        conn->next->previous = conn->previous;
+    atomic_fetch_sub_explicit(&conn->loop->server->connections, 1, memory_order_relaxed);
+    uv_close((uv_handle_t *)&conn->tcp, on_close);
+}
+
+/* Writing */
+
+static void on_written(uv_write_t *write, int status)
+{
+    struct conn *conn = conn_of(write->data);
+    loop_count(&conn->loop->stats.bytes_out, conn->sending.length);
+    conn->sending.length = 0;
+    conn->stuck_ms = 0;
+    if (conn->closing)
+        return;
+    if (status < 0) {
+        conn_close(conn);
+        return;
+    }
+    flush(conn);
+    conn_resume(conn);
+}
+
+/* The socket is full: libuv gets the releasable bytes, `out` keeps the rest. */
+static void hand_over(struct conn *conn, size_t releasable)
+{
+    struct buffer whole = conn->out;
+    conn->out = conn->sending;
+    conn->out.length = 0;
+    if (!buffer_append(&conn->out, whole.bytes + releasable, whole.length - releasable)) {
+        conn->sending = whole;
+        conn_close(conn);
+        return;
+    }
+    whole.length = releasable;
+    conn->sending = whole;
+    conn->out_start += releasable;
+    conn->stuck_ms = uv_now(&conn->loop->uv);
+    uv_buf_t part = uv_buf_init(conn->sending.bytes, (unsigned)conn->sending.length);
+    conn->write.data = conn;
+    if (uv_write(&conn->write, (uv_stream_t *)&conn->tcp, &part, 1, on_written) < 0)
+        conn_close(conn);
+}
+
+/* Sends what may leave. */
+static void flush(struct conn *conn)
+{
+    size_t releasable = (size_t)(conn->released - conn->out_start);
+    if (conn->closing || conn->sending.length > 0)
+        return;
+    if (releasable > 0) {
+        uv_buf_t part = uv_buf_init(conn->out.bytes, (unsigned)releasable);
+        int sent = uv_try_write((uv_stream_t *)&conn->tcp, &part, 1);
+        if (sent < 0 && sent != UV_EAGAIN) {
+            conn_close(conn);
+            return;
+        }
+        if (sent > 0) {
+            loop_count(&conn->loop->stats.bytes_out, (uint64_t)sent);
+            buffer_consume(&conn->out, (size_t)sent);
+            conn->out_start += (size_t)sent;
+            releasable -= (size_t)sent;
+        }
+        if (releasable > 0) {
+            hand_over(conn, releasable);
+            return;
+        }
+    }
+    if (conn->close_when_sent && conn->out.length == 0)
+        conn_close(conn);
+}
+
+void conn_release(struct conn *conn, const struct reply_group *group)
+{
+    conn->groups--;
+    if (conn->closing) {
+        free_if_done(conn);
+        return;
+    }
+    conn->released = group->end + (uint64_t)conn->shift;
+    flush(conn);
+    conn_resume(conn);
+}
+
+/*
+ * The replies of this group, the oldest that waits, promised what did not come true: an error takes
+ * the place of each.
+ */
+void conn_fail(struct conn *conn, const struct reply_group *group, enum status status)
+{
+    conn->groups--;
+    if (conn->closing) {
+        free_if_done(conn);
+        return;
+    }
+    size_t from = (size_t)(conn->released - conn->out_start);
+    size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
+    struct buffer errors = {.budget = conn->out.budget};
+    bool written = true;
+    for (uint32_t i = 0; written && i < group->replies; i++)
+        written = resp_error(&errors, status_resp(status), status_sentence(status));
+    size_t length = errors.length;
+    written = written && buffer_append(&errors, conn->out.bytes + to, conn->out.length - to);
+    conn->out.length = from;
+    written = written && buffer_append(&conn->out, errors.bytes, errors.length);
+    buffer_free(&errors);
+    if (!written) {
+        conn_close(conn);
+        return;
+    }
+    conn->shift += (int64_t)length - (int64_t)(to - from);
+    conn->released += length;
+    flush(conn);
+    conn_resume(conn);
+}
+
+/* Hands the replies since the last group to the journal's queue, or straight to the socket. */
+static void group(struct conn *conn)
+{
+    struct journal *journal = conn->loop->server->parts.journal;
+    uint64_t end = conn->out_start + conn->out.length;
+    if (conn->replies == 0)
+        return;
+    struct reply_group waiting = {.conn = conn,
+                                  .position = journal_appended(journal),
+                                  .end = end,
+                                  .replies = conn->replies,
+                                  .wrote = conn->wrote};
+    conn->replies = 0;
+    conn->wrote = false;
+    if (conn->groups == 0)
+        conn->shift = 0;
+    waiting.end -= (uint64_t)conn->shift;
+    bool free_to_go =
+        conn->groups == 0 && (journal_released(journal) >= waiting.position ||
+                              (!waiting.wrote && journal_state(journal) == STATUS_READONLY));
+    if (free_to_go) {
+        conn->released = end;
+        flush(conn);
+        return;
+    }
+    conn->groups++;
+    if (!loop_queue(conn->loop, waiting)) {
+        conn->groups--;
+        conn_close(conn);
+    }
+}
+
+/* Reading */
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+{
+    struct conn *conn = conn_of(handle->data);
+    (void)suggested;
+    if (conn->in.length == 0) {
+        *out = uv_buf_init(conn->loop->read_buffer, sizeof conn->loop->read_buffer);
+        return;
+    }
+    size_t room = LIMIT_READ / 4;
+    *out = buffer_reserve(&conn->in, room)
+               ? uv_buf_init(conn->in.bytes + conn->in.length, (unsigned)room)
+               : uv_buf_init(NULL, 0);
+}
+
+static void refuse_and_close(struct conn *conn, const char *sentence)
+{
+    conn->close_when_sent = true;
+    if (resp_error(&conn->out, "ERR", sentence))
+        conn->replies++;
+    group(conn);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer);
+
+static void set_reading(struct conn *conn, bool reading)
+{
+    if (conn->closing || conn->reading == reading)
+        return;
+    conn->reading = reading;
+    if (!reading)
+        uv_read_stop((uv_stream_t *)&conn->tcp);
+    else if (uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read) < 0)
+        conn_close(conn);
+}
+
+/* What follows from how running ended: keep reading, wait, or close. */
+static void settle(struct conn *conn, enum status status)
+{
+    set_blocked(conn, status == STATUS_BLOCKED);
+    if (status == STATUS_NO_MEMORY || conn_unsent(conn) > options_of(conn)->output_buffer) {
+        conn_close(conn);
+        return;
+    }
+    if (status == STATUS_BAD_PROTOCOL)
+        conn->close_when_sent = true;
+    group(conn);
+    if (conn->closing)
+        return;
+    if (conn->close_when_sent)
+        conn->in.length = 0;
+    if (conn->in.length > options_of(conn)->query_buffer && !conn->blocked)
+        refuse_and_close(conn, "Protocol error: too long command");
+    if (conn->close_when_sent) {
+        set_reading(conn, false);
+        flush(conn);
+        return;
+    }
+    if (conn->in.length > 0 && conn->stuck_ms == 0)
+        conn->stuck_ms = uv_now(&conn->loop->uv);
+    else if (conn->in.length == 0 && conn->sending.length == 0)
+        conn->stuck_ms = 0;
+    set_reading(conn, !conn->blocked && conn_unsent(conn) < LIMIT_OUTPUT_SOFT);
+}
+
+static void run_kept(struct conn *conn)
+{
+    size_t used;
+    enum status status = run_commands(conn, conn->in.bytes, conn->in.length, &used);
+    buffer_consume(&conn->in, used);
+    if (used > 0)
+        conn->stuck_ms = 0;
+    settle(conn, status);
+}
+
+static void on_bytes(struct conn *conn, const char *bytes, size_t length)
+{
+    conn->active_ms = uv_now(&conn->loop->uv);
+    loop_count(&conn->loop->stats.bytes_in, length);
+    if (conn->in.length > 0) {
+        conn->in.length += length;
+        run_kept(conn);
+        return;
+    }
+    size_t used;
+    enum status status = run_commands(conn, bytes, length, &used);
+    if (used < length && !buffer_append(&conn->in, bytes + used, length - used))
+        status = STATUS_NO_MEMORY;
+    settle(conn, status);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+    struct conn *conn = conn_of(stream->data);
+    if (count > 0) {
+        on_bytes(conn, buffer->base, (size_t)count);
+    } else if (count == UV_EOF) {
+        /* Half-closed: what was asked is still answered. */
+        conn->close_when_sent = true;
+        set_reading(conn, false);
+        if (conn->groups == 0)
+            flush(conn);
+    } else if (count < 0) {
+        conn_close(conn);
+    }
+}
+
+void conn_resume(struct conn *conn)
+{
+    bool ready = !conn->closing && !conn->close_when_sent && conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
+    if (!ready || conn->reading)
+        return;
+    run_kept(conn);
+}
+
+/* Coming and going */
+
+static void refuse_connection(struct conn *conn)
+{
+    loop_count(&conn->loop->stats.refused, 1);
+    refuse_and_close(conn, "the limit of open connections is reached");
+}
+
+static struct conn *conn_new(struct loop *loop)
+{
+    struct conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL)
+        return NULL;
+    struct server *server = loop->server;
+    conn->magic = CONN_MAGIC;
+    conn->loop = loop;
+    conn->id = atomic_fetch_add_explicit(&server->next_conn, 1, memory_order_relaxed) + 1;
+    conn->in.budget = conn->out.budget = conn->sending.budget = server->parts.budget;
+    conn->active_ms = uv_now(&loop->uv);
+    uv_tcp_init(&loop->uv, &conn->tcp);
+    conn->tcp.data = conn;
+    conn->next = loop->conns;
+    if (conn->next)
+        conn->next->previous = conn;
+    loop->conns = conn;
+    return conn;
+}
+
+void conn_accept(struct loop *loop)
+{
+    struct server *server = loop->server;
+    struct conn *conn = conn_new(loop);
+    if (conn == NULL) {
+        log_warn("no memory for a new connection");
+        return;
+    }
+    uint64_t open = atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
+    if (uv_accept((uv_stream_t *)&loop->listener, (uv_stream_t *)&conn->tcp) < 0) {
+        conn_close(conn);
+        return;
+    }
+    loop_count(&loop->stats.accepted, 1);
+    uv_tcp_nodelay(&conn->tcp, 1);
+    if (open >= server->parts.options->max_connections)
+        refuse_connection(conn);
+    else
+        set_reading(conn, true);
+}
+
+/* Buffers that a burst left behind go back once the connection is quiet. */
+static void give_back(struct conn *conn, uint64_t now_ms)
+{
+    if (now_ms - conn->active_ms < 2000)
+        return;
+    if (conn->in.length == 0 && conn->in.capacity > 0)
+        buffer_free(&conn->in);
+    if (conn->out.length == 0 && conn->out.capacity > 0)
+        buffer_free(&conn->out);
+    if (conn->sending.length == 0 && conn->sending.capacity > 0)
+        buffer_free(&conn->sending);
+}
+
+void conn_sweep(struct conn *conn, uint64_t now_ms)
+{
+    const struct options *options = options_of(conn);
+    bool idle = options->idle_timeout_ms > 0 && conn->groups == 0 &&
+                now_ms - conn->active_ms > options->idle_timeout_ms;
+    bool stuck = conn->stuck_ms > 0 && !conn->blocked && conn->groups == 0 &&
+                 now_ms - conn->stuck_ms > options->slow_timeout_ms;
+    if (idle || stuck)
+        conn_close(conn);
+    else
+        give_back(conn, now_ms);
+}

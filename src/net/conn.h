@@ -1,0 +1,78 @@
+/*
+ * A connection. Bytes are read into the loop's shared buffer and commands run straight from it;
+ * only an unfinished command is kept, in `in`. Replies gather in `out`, which a stream offset maps
+ * to the client's byte stream: what lies below `released` may be written, the rest waits for the
+ * journal. What the socket did not take at once is handed to libuv in `sending`.
+ *
+ * A connection is freed when libuv has closed it and no reply group names it any more. Owned by
+ * its loop's thread.
+ */
+#ifndef LAUD_NET_CONN_H
+#define LAUD_NET_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "base/limits.h"
+#include "net/buffer.h"
+#include "net/loop.h"
+#include "net/resp_parse.h"
+
+#define CONN_MAGIC 0x6c61636fU
+
+struct conn {
+    unsigned magic;
+    uv_tcp_t tcp;
+    uv_write_t write;
+    struct loop *loop;
+    struct conn *next, *previous;
+    uint64_t id;
+
+    struct buffer in; /* bytes of an unfinished command, or not yet run */
+    struct resp_parser parser;
+
+    struct buffer out;
+    uint64_t out_start; /* stream offset of out.bytes[0] */
+    uint64_t released;  /* stream offset up to which bytes may leave */
+    struct buffer sending;
+    uint32_t replies; /* since the last group */
+    uint32_t groups;  /* waiting in the loop's queue */
+    int64_t shift;    /* to add to their ends, where errors took the place of replies before them */
+
+    uint64_t active_ms; /* when it last said something */
+    uint64_t stuck_ms;  /* since when it owes us bytes or takes none; 0: it does not */
+
+    bool resp3;
+    bool wrote;           /* since the last group */
+    bool reading;         /* libuv reads for us */
+    bool blocked;         /* a command waits for room in the journal */
+    bool close_when_sent; /* no more commands are run */
+    bool closing;         /* uv_close was called */
+    bool closed;          /* and has called back */
+    char name[LIMIT_CLIENT_NAME + 1];
+};
+
+/* Takes a connection from the loop's listener. */
+void conn_accept(struct loop *loop);
+
+/* Runs what was kept, now that there may be room; reads on if that is done. */
+void conn_resume(struct conn *conn);
+
+/* The group at hand may leave (or, failed, must be answered with an error instead). */
+void conn_release(struct conn *conn, const struct reply_group *group);
+void conn_fail(struct conn *conn, const struct reply_group *group, enum status status);
+
+/* Closes at once. */
+void conn_close(struct conn *conn);
+
+/* Time-outs, and buffers given back; called about once a second. */
+void conn_sweep(struct conn *conn, uint64_t now_ms);
+
+static inline size_t conn_unsent(const struct conn *conn)
+{
+    return conn->out.length + conn->sending.length;
+}
+
+#endif

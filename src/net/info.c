@@ -1,0 +1,131 @@
+#include "net/info.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/loop.h"
+
+typedef bool section_fn(const struct server *server, struct buffer *out);
+
+static bool line(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool line(struct buffer *out, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return false;
+    size_t kept = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
+    return buffer_append(out, text, kept) && buffer_append(out, "\r\n", 2);
+}
+
+static bool number(struct buffer *out, const char *name, uint64_t value)
+{
+    return line(out, "%s:%llu", name, (unsigned long long)value);
+}
+
+static bool write_server(const struct server *server, struct buffer *out)
+{
+    uint64_t up_ms = clock_wall_ms() - server->started_ms;
+    return line(out, "laud_version:%s", LAUD_VERSION) && line(out, "shape:embedded") &&
+           number(out, "process_id", (uint64_t)getpid()) &&
+           number(out, "tcp_port", server->resp_port) &&
+           number(out, "io_threads", server->loop_count) &&
+           number(out, "uptime_in_seconds", up_ms / 1000);
+}
+
+static bool write_clients(const struct server *server, struct buffer *out)
+{
+    return number(out, "connected_clients", atomic_load(&server->connections)) &&
+           number(out, "maxclients", server->parts.options->max_connections);
+}
+
+static bool write_memory(const struct server *server, struct buffer *out)
+{
+    return number(out, "used_memory", memory_used(server->parts.budget)) &&
+           number(out, "maxmemory", server->parts.budget->limit);
+}
+
+static bool write_journal(const struct server *server, struct buffer *out)
+{
+    static const char *const durability[] = {"commit", "interval", "none"};
+    struct journal_stats stats;
+    journal_stats(server->parts.journal, &stats);
+    return number(out, "loading", 0) &&
+           line(out, "durability:%s", durability[server->parts.options->durability]) &&
+           line(out, "state:%s", stats.state == STATUS_OK ? "ok" : status_name(stats.state)) &&
+           number(out, "read_only", stats.state != STATUS_OK) &&
+           line(out, "read_only_reason:%s", stats.reason) &&
+           number(out, "appended_position", stats.appended) &&
+           number(out, "written_position", stats.written) &&
+           number(out, "durable_position", stats.durable) && number(out, "events", stats.events) &&
+           number(out, "batches", stats.batches) && number(out, "syncs", stats.syncs) &&
+           number(out, "sync_microseconds", stats.sync_ns / 1000) &&
+           number(out, "journal_bytes", stats.bytes) && number(out, "segments", stats.segments);
+}
+
+static bool write_stats(const struct server *server, struct buffer *out)
+{
+    uint64_t commands = 0, errors = 0, accepted = 0, refused = 0, in = 0, sent = 0;
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        const struct loop_stats *stats = &server->loops[i].stats;
+        commands += atomic_load_explicit(&stats->commands, memory_order_relaxed);
+        errors += atomic_load_explicit(&stats->errors, memory_order_relaxed);
+        accepted += atomic_load_explicit(&stats->accepted, memory_order_relaxed);
+        refused += atomic_load_explicit(&stats->refused, memory_order_relaxed);
+        in += atomic_load_explicit(&stats->bytes_in, memory_order_relaxed);
+        sent += atomic_load_explicit(&stats->bytes_out, memory_order_relaxed);
+    }
+    return number(out, "total_connections_received", accepted) &&
+           number(out, "rejected_connections", refused) &&
+           number(out, "total_commands_processed", commands) &&
+           number(out, "total_error_replies", errors) && number(out, "total_net_input_bytes", in) &&
+           number(out, "total_net_output_bytes", sent);
+}
+
+static bool write_hot(const struct server *server, struct buffer *out)
+{
+    struct hot_stats stats;
+    hot_stats(server->parts.hot, &stats);
+    return number(out, "users", stats.users) && number(out, "shelves", stats.shelves) &&
+           number(out, "shelf_reactions", stats.reactions) && number(out, "items", stats.items) &&
+           number(out, "tokens", stats.tokens) &&
+           number(out, "stored_reactions", store_reaction_count(server->parts.store)) &&
+           number(out, "types", names_type_count(server->parts.names)) &&
+           number(out, "names", names_count(server->parts.names));
+}
+
+static const struct {
+    const char *title;
+    section_fn *write;
+} table[] = {
+    {"Server", write_server},   {"Clients", write_clients}, {"Memory", write_memory},
+    {"Journal", write_journal}, {"Stats", write_stats},     {"Hot", write_hot},
+};
+
+static bool wanted(const char *title, const struct text *sections, uint32_t count)
+{
+    bool any = count == 0;
+    for (uint32_t i = 0; i < count; i++)
+        any = any || text_is(sections[i], title) || text_is(sections[i], "all") ||
+              text_is(sections[i], "everything") || text_is(sections[i], "default");
+    return any;
+}
+
+bool info_write(const struct server *server, const struct text *sections, uint32_t count,
+                struct buffer *out)
+{
+    bool written = true;
+    for (size_t i = 0; written && i < sizeof table / sizeof table[0]; i++) {
+        if (!wanted(table[i].title, sections, count))
+            continue;
+        written = (out->length == 0 || buffer_append(out, "\r\n", 2)) &&
+                  line(out, "# %s", table[i].title) && table[i].write(server, out);
+    }
+    return written;
+}

@@ -1,0 +1,13 @@
+/* INFO: what the server is and does, in sections of name:value lines, as Redis users know it. */
+#ifndef LAUD_NET_INFO_H
+#define LAUD_NET_INFO_H
+
+#include "base/text.h"
+#include "net/buffer.h"
+#include "net/server.h"
+
+/* The sections named, or all if none is. False: no memory. */
+bool info_write(const struct server *server, const struct text *sections, uint32_t count,
+                struct buffer *out);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * One turn of the loop, in order:
+ *
+ *   poll        libuv reads each ready connection; its commands run at once and its replies join
+ *               the queue of groups (or leave, if they depend on nothing that is not yet released)
+ *   check       if anything was written this turn, the journal is kicked: once, so that one sync
+ *               covers the whole turn. Groups up to the position the journal has released leave, in
+ *               order; connections that waited for room in the journal run on
+ *
+ * Replies are never written before the journal says so; that is all there is to the durability
+ * promise on this side.
+ */
+#include "net/loop.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "net/conn.h"
+
+#define SWEEP_MS      1000
+#define DRAIN_STEP_MS 10
+#define BACKLOG       1024
+
+bool loop_queue(struct loop *loop, struct reply_group group)
+{
+    if (loop->group_count == loop->group_capacity) {
+        size_t capacity = loop->group_capacity ? 2 * loop->group_capacity : 64;
+        struct reply_group *groups = malloc(capacity * sizeof *groups);
+        if (groups == NULL)
+            return false;
+        for (size_t i = 0; i < loop->group_count; i++)
+            groups[i] = loop->groups[(loop->group_first + i) & (loop->group_capacity - 1)];
+        free(loop->groups);
+        loop->groups = groups;
+        loop->group_capacity = capacity;
+        loop->group_first = 0;
+    }
+    loop->groups[(loop->group_first + loop->group_count++) & (loop->group_capacity - 1)] = group;
+    return true;
+}
+
+static struct reply_group take_group(struct loop *loop)
+{
+    ASSERT(loop->group_count > 0);
+    struct reply_group group = loop->groups[loop->group_first];
+    loop->group_first = (loop->group_first + 1) & (loop->group_capacity - 1);
+    loop->group_count--;
+    return group;
+}
+
+/* Lets go every group the journal has released; after a failure, the rest gets its error. */
+static void release_groups(struct loop *loop)
+{
+    struct journal *journal = loop->server->parts.journal;
+    bool failed = journal_state(journal) == STATUS_READONLY;
+    uint64_t released = journal_released(journal);
+    while (loop->group_count > 0) {
+        if (!failed && loop->groups[loop->group_first].position > released)
+            break;
+        struct reply_group group = take_group(loop);
+        if (group.position <= released || !group.wrote)
+            conn_release(group.conn, &group);
+        else
+            conn_fail(group.conn, &group, STATUS_READONLY);
+    }
+}
+
+static void resume_blocked(struct loop *loop)
+{
+    for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
+        next = conn->next;
+        if (conn->blocked)
+            conn_resume(conn);
+    }
+}
+
+/* Stopping: a connection goes when its replies have left, or when time is up. */
+static void drain(struct loop *loop)
+{
+    bool late = uv_now(&loop->uv) >= loop->stop_deadline_ms;
+    for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
+        next = conn->next;
+        if (late || (conn->groups == 0 && conn_unsent(conn) == 0))
+            conn_close(conn);
+    }
+    if (loop->conns == NULL && loop->group_count == 0)
+        uv_stop(&loop->uv);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+    struct loop *loop = timer->data;
+    if (loop->stopping) {
+        release_groups(loop);
+        drain(loop);
+        return;
+    }
+    uint64_t now_ms = uv_now(&loop->uv);
+    for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
+        next = conn->next;
+        conn_sweep(conn, now_ms);
+    }
+}
+
+static void begin_stop(struct loop *loop)
+{
+    loop->stopping = true;
+    loop->stop_deadline_ms = uv_now(&loop->uv) + LIMIT_DRAIN_MS;
+    uv_close((uv_handle_t *)&loop->listener, NULL);
+    uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
+}
+
+static void on_wake(uv_async_t *async)
+{
+    struct loop *loop = async->data;
+    if (atomic_load(&loop->stop_wanted) && !loop->stopping)
+        begin_stop(loop);
+}
+
+/* Has the journal moved for the group that waits longest? */
+static bool releasable(struct loop *loop)
+{
+    struct journal *journal = loop->server->parts.journal;
+    return loop->group_count > 0 &&
+           (loop->groups[loop->group_first].position <= journal_released(journal) ||
+            journal_state(journal) == STATUS_READONLY);
+}
+
+/*
+ * The end of a turn, also of one in which only a wake came. We say that we wait *before* looking at
+ * the journal, and the journal moves before it looks whether we wait; both by exchanging the same
+ * flag, so that one of the two notices.
+ */
+static void on_check(uv_check_t *check)
+{
+    struct loop *loop = check->data;
+    bool moved;
+    do {
+        moved = false;
+        if (loop->wrote)
+            journal_kick(loop->server->parts.journal);
+        loop->wrote = false;
+        if (loop->group_count == 0 && loop->blocked == 0)
+            return;
+        atomic_exchange(&loop->waiting, true);
+        if (releasable(loop)) {
+            release_groups(loop);
+            moved = true;
+        }
+        if (loop->blocked > 0 && guard_admit_writes(&loop->server->guard) != STATUS_BLOCKED) {
+            resume_blocked(loop);
+            moved = true;
+        }
+    } while (moved);
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+    if (status < 0)
+        log_warn("accepting a connection failed: %s", uv_strerror(status));
+    else
+        conn_accept(listener->data);
+}
+
+int loop_init(struct loop *loop, struct server *server, int socket)
+{
+    const struct options *options = server->parts.options;
+    loop->server = server;
+    loop->resp_limits = (struct resp_limits){.args_max = (uint32_t)options->max_args,
+                                             .bulk_max = (uint32_t)options->max_bulk};
+    loop->args = malloc(options->max_args * sizeof *loop->args);
+    int error = loop->args ? uv_loop_init(&loop->uv) : UV_ENOMEM;
+    if (error) {
+        free(loop->args);
+        close(socket);
+        return error;
+    }
+    uv_async_init(&loop->uv, &loop->wake, on_wake);
+    uv_check_init(&loop->uv, &loop->check);
+    uv_timer_init(&loop->uv, &loop->sweep);
+    uv_tcp_init(&loop->uv, &loop->listener);
+    loop->wake.data = loop->check.data = loop->sweep.data = loop->listener.data = loop;
+    uv_check_start(&loop->check, on_check);
+    uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+    error = uv_tcp_open(&loop->listener, socket);
+    if (error == 0)
+        error = uv_listen((uv_stream_t *)&loop->listener, BACKLOG, on_connection);
+    return error;
+}
+
+static void close_handle(uv_handle_t *handle, void *unused)
+{
+    (void)unused;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void loop_thread(void *argument)
+{
+    struct loop *loop = argument;
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+int loop_run(struct loop *loop)
+{
+    return uv_thread_create(&loop->thread, loop_thread, loop);
+}
+
+void loop_journal_moved(struct loop *loop)
+{
+    if (atomic_exchange(&loop->waiting, false))
+        uv_async_send(&loop->wake);
+}
+
+void loop_stop(struct loop *loop)
+{
+    atomic_store(&loop->stop_wanted, true);
+    uv_async_send(&loop->wake);
+}
+
+void loop_join(struct loop *loop)
+{
+    uv_thread_join(&loop->thread);
+    uv_walk(&loop->uv, close_handle, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    int error = uv_loop_close(&loop->uv);
+    ASSERT(error == 0);
+    free(loop->args);
+    free(loop->groups);
+    free(loop->hot_scratch.counters);
+}

@@ -1,0 +1,91 @@
+/*
+ * One I/O thread: a libuv loop, its listener and its connections. A turn of the loop reads what
+ * came, runs it, and hands replies over in *groups*: a group may leave once the journal has
+ * released the position it depends on. Positions only grow, so groups wait in one queue.
+ *
+ * All members belong to the loop's own thread, but those marked as shared.
+ */
+#ifndef LAUD_NET_LOOP_H
+#define LAUD_NET_LOOP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "net/resp_parse.h"
+#include "net/server.h"
+#include "op/op.h"
+
+struct conn;
+
+/* Replies of one connection that wait for the journal together. */
+struct reply_group {
+    struct conn *conn;
+    uint64_t position; /* of the journal, that they depend on */
+    uint64_t end;      /* offset behind them in the connection's stream of reply bytes */
+    uint32_t replies;
+    bool wrote; /* some of them acknowledge a write */
+};
+
+/* Written by the loop's thread, read by any (relaxed). */
+struct loop_stats {
+    _Atomic uint64_t commands;
+    _Atomic uint64_t errors;
+    _Atomic uint64_t accepted;
+    _Atomic uint64_t refused;
+    _Atomic uint64_t bytes_in;
+    _Atomic uint64_t bytes_out;
+};
+
+struct loop {
+    struct server *server;
+    uv_loop_t uv;
+    uv_thread_t thread;
+    uv_tcp_t listener;
+    uv_async_t wake; /* shared: journal progress, or the wish to stop */
+    uv_check_t check;
+    uv_timer_t sweep;
+    struct conn *conns; /* all of them */
+
+    struct reply_group *groups; /* a queue in a ring, capacity a power of two */
+    size_t group_first, group_count, group_capacity;
+
+    int blocked; /* connections that wait for room in the journal */
+    bool wrote;  /* this turn, so the journal must be kicked */
+    bool stopping;
+    uint64_t stop_deadline_ms;
+
+    /* For the command or batch at hand. */
+    struct resp_limits resp_limits;
+    struct text *args;
+    struct op_scratch scratch;
+    struct hot_scratch hot_scratch;
+    struct hot_request requests[LIMIT_BATCH];
+    const struct op_spec *specs[LIMIT_BATCH];
+    char read_buffer[LIMIT_READ];
+
+    atomic_bool stop_wanted; /* shared */
+    atomic_bool waiting;     /* shared: journal progress is of interest */
+    struct loop_stats stats;
+};
+
+/* Prepares a loop around a bound socket, which it owns from then on. 0, or a libuv error. */
+int loop_init(struct loop *loop, struct server *server, int socket);
+int loop_run(struct loop *loop);            /* starts its thread */
+void loop_journal_moved(struct loop *loop); /* from the journal's thread */
+void loop_stop(struct loop *loop);          /* from any thread: ask it to end */
+void loop_join(struct loop *loop);          /* wait for that, and free what it holds */
+
+/* Queues a group; false: no memory. */
+bool loop_queue(struct loop *loop, struct reply_group group);
+
+static inline void loop_count(_Atomic uint64_t *counter, uint64_t by)
+{
+    /* One writer: no need for an atomic read-modify-write. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+#endif

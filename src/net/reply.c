@@ -1,0 +1,115 @@
+/*
+ * A feed page is twenty items with a handful of counters each, so room is made once an item and
+ * the pieces are put down without asking again.
+ */
+#include "net/reply.h"
+
+#include "base/decimal.h"
+#include "net/resp_write.h"
+
+#define NAME_ROOM    (LIMIT_NAME_LENGTH + 8)
+#define COUNTER_ROOM (NAME_ROOM + 24)
+
+static char *put_line(char *at, char marker, uint64_t value)
+{
+    *at++ = marker;
+    at = decimal_write(at, value);
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+static char *put_name(char *at, const struct names *names, uint8_t index)
+{
+    const struct name *name = names_get(names, index);
+    memcpy(at, name->bulk, sizeof name->bulk);
+    return at + name->bulk_length;
+}
+
+static bool write_flags(struct buffer *out, const struct hot_request *request)
+{
+    if (!resp_array(out, request->item_count) || !buffer_reserve(out, 4 * request->item_count))
+        return false;
+    char *at = out->bytes + out->length;
+    for (uint32_t i = 0; i < request->item_count; i++) {
+        bool live =
+            request->name < LIMIT_NAMES && kind_set_has(&request->answers[i].kinds, request->name);
+        memcpy(at, live ? ":1\r\n" : ":0\r\n", 4);
+        at += 4;
+    }
+    out->length += 4 * (size_t)request->item_count;
+    return true;
+}
+
+static bool write_counters(struct buffer *out, const struct hot_answer *answer,
+                           const struct hot_scratch *scratch, const struct names *names, bool resp3)
+{
+    if (!buffer_reserve(out, 24 + (size_t)answer->count * COUNTER_ROOM))
+        return false;
+    const struct hot_counter *counter = scratch->counters + answer->first;
+    char *at = out->bytes + out->length;
+    at = put_line(at, resp3 ? '%' : '*', resp3 ? answer->count : 2 * (uint64_t)answer->count);
+    for (uint32_t i = 0; i < answer->count; i++) {
+        at = put_name(at, names, counter[i].name);
+        *at++ = ':';
+        at = decimal_write_signed(at, counter[i].value);
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    out->length = (size_t)(at - out->bytes);
+    return true;
+}
+
+static bool write_kinds(struct buffer *out, const struct kind_set *kinds, const struct names *names)
+{
+    size_t count = 0;
+    for (int word = 0; word < 4; word++)
+        count += (size_t)__builtin_popcountll(kinds->bits[word]);
+    if (!buffer_reserve(out, 24 + count * NAME_ROOM))
+        return false;
+    char *at = put_line(out->bytes + out->length, '*', count);
+    for (int word = 0; word < 4; word++) {
+        for (uint64_t bits = kinds->bits[word]; bits; bits &= bits - 1)
+            at = put_name(at, names, (uint8_t)(64 * word + __builtin_ctzll(bits)));
+    }
+    out->length = (size_t)(at - out->bytes);
+    return true;
+}
+
+static bool write_counts(struct buffer *out, const struct hot_request *request,
+                         const struct hot_scratch *scratch, const struct names *names, bool resp3)
+{
+    bool written = resp_array(out, request->item_count);
+    for (uint32_t i = 0; written && i < request->item_count; i++)
+        written = write_counters(out, &request->answers[i], scratch, names, resp3);
+    return written;
+}
+
+static bool write_feed(struct buffer *out, const struct hot_request *request,
+                       const struct hot_scratch *scratch, const struct names *names, bool resp3)
+{
+    bool written = resp_array(out, request->item_count);
+    for (uint32_t i = 0; written && i < request->item_count; i++) {
+        written = resp_array(out, 2) && write_kinds(out, &request->answers[i].kinds, names) &&
+                  write_counters(out, &request->answers[i], scratch, names, resp3);
+    }
+    return written;
+}
+
+bool reply_write(struct buffer *out, const struct hot_request *request,
+                 const struct hot_scratch *scratch, const struct names *names, bool resp3)
+{
+    switch (request->action) {
+    case HOT_SET:
+    case HOT_CLEAR:
+    case HOT_ADD:
+        return resp_integer(out, request->value);
+    case HOT_ASK:
+        return write_flags(out, request);
+    case HOT_COUNTS:
+        return write_counts(out, request, scratch, names, resp3);
+    case HOT_FEED:
+        return write_feed(out, request, scratch, names, resp3);
+    }
+    return false;
+}

@@ -1,0 +1,13 @@
+/* The RESP face of what the hot tier answered. */
+#ifndef LAUD_NET_REPLY_H
+#define LAUD_NET_REPLY_H
+
+#include "base/names.h"
+#include "hot/hot.h"
+#include "net/buffer.h"
+
+/* The request was run and its status is OK. False: no memory. */
+bool reply_write(struct buffer *out, const struct hot_request *request,
+                 const struct hot_scratch *scratch, const struct names *names, bool resp3);
+
+#endif

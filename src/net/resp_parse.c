@@ -1,0 +1,161 @@
+/*
+ * A whole command is read in one pass and its arguments point into the caller's bytes. If the bytes
+ * end first, the parser notes where; on the next call it goes on from there without noting
+ * arguments (the caller may have moved the bytes), and once the end is in sight reads the command
+ * again from its start. So each byte is looked at twice at most, however finely it is cut.
+ */
+#include "net/resp_parse.h"
+
+#include "base/assert.h"
+#include "base/limits.h"
+
+/* A length after its marker: digits and CRLF. OK moves *at behind them. */
+static enum status read_length(const char *bytes, size_t length, size_t *at, uint32_t max,
+                               uint32_t *out)
+{
+    uint64_t value = 0;
+    size_t i = *at;
+    for (; i < length && bytes[i] != '\r'; i++) {
+        unsigned digit = (unsigned char)bytes[i] - (unsigned)'0';
+        if (digit > 9 || i - *at >= 10)
+            return STATUS_BAD_PROTOCOL;
+        value = value * 10 + digit;
+    }
+    if (value > max || (i < length && i == *at))
+        return STATUS_BAD_PROTOCOL;
+    if (i + 1 >= length)
+        return STATUS_MORE;
+    if (bytes[i + 1] != '\n')
+        return STATUS_BAD_PROTOCOL;
+    *at = i + 2;
+    *out = (uint32_t)value;
+    return STATUS_OK;
+}
+
+/* Goes on through the bulk strings from parser->at; notes them if args is not NULL. */
+static enum status read_bulks(struct resp_parser *parser, const struct resp_limits *limits,
+                              const char *bytes, size_t length, struct text *args,
+                              const char **problem)
+{
+    while (parser->done < parser->args) {
+        size_t at = parser->at;
+        uint32_t size;
+        if (at == length)
+            return STATUS_MORE;
+        if (bytes[at++] != '$') {
+            *problem = "Protocol error: expected '$' and the length of an argument";
+            return STATUS_BAD_PROTOCOL;
+        }
+        enum status status = read_length(bytes, length, &at, limits->bulk_max, &size);
+        if (status == STATUS_BAD_PROTOCOL)
+            *problem = "Protocol error: bad or too large length of an argument";
+        if (status != STATUS_OK)
+            return status;
+        if (length - at < (size_t)size + 2)
+            return STATUS_MORE;
+        if (bytes[at + size] != '\r' || bytes[at + size + 1] != '\n') {
+            *problem = "Protocol error: an argument does not end where its length says";
+            return STATUS_BAD_PROTOCOL;
+        }
+        if (args != NULL)
+            args[parser->done] = (struct text){bytes + at, size};
+        parser->done++;
+        parser->at = at + size + 2;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_array(struct resp_parser *parser, const struct resp_limits *limits,
+                              const char *bytes, size_t length, struct resp_command *command,
+                              const char **problem)
+{
+    bool resumed = parser->done > 0;
+    if (parser->args == 0) {
+        size_t at = 1;
+        enum status status = read_length(bytes, length, &at, limits->args_max, &parser->args);
+        if (status == STATUS_BAD_PROTOCOL)
+            *problem = "Protocol error: bad or too large number of arguments";
+        if (status != STATUS_OK)
+            return status;
+        parser->at = at;
+    }
+    size_t start = parser->at;
+    enum status status =
+        read_bulks(parser, limits, bytes, length, resumed ? NULL : command->args, problem);
+    if (status != STATUS_OK)
+        return status;
+    size_t end = parser->at;
+    if (resumed) {
+        start = (size_t)((const char *)memchr(bytes, '\n', end) - bytes) + 1;
+        *parser = (struct resp_parser){.at = start, .args = parser->args};
+        status = read_bulks(parser, limits, bytes, length, command->args, problem);
+        ASSERT(status == STATUS_OK && parser->at == end);
+    }
+    command->count = parser->args;
+    command->used = end;
+    *parser = (struct resp_parser){0};
+    return STATUS_OK;
+}
+
+/* Browsers can be made to post to any port: what looks like HTTP is not read as commands. */
+static bool looks_like_http(struct text word)
+{
+    return text_is(word, "POST") || text_is(word, "Host:");
+}
+
+static enum status split_line(const struct resp_limits *limits, const char *line, size_t length,
+                              struct resp_command *command, const char **problem)
+{
+    command->count = 0;
+    for (size_t i = 0; i < length;) {
+        if (line[i] == ' ' || line[i] == '\t') {
+            i++;
+            continue;
+        }
+        size_t start = i;
+        while (i < length && line[i] != ' ' && line[i] != '\t')
+            i++;
+        if (command->count == limits->args_max || i - start > limits->bulk_max) {
+            *problem = "Protocol error: too many or too long words in an inline command";
+            return STATUS_BAD_PROTOCOL;
+        }
+        command->args[command->count++] = (struct text){line + start, i - start};
+    }
+    if (command->count > 0 && looks_like_http(command->args[0])) {
+        *problem = "Protocol error: this port speaks RESP, not HTTP";
+        return STATUS_BAD_PROTOCOL;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_inline(struct resp_parser *parser, const struct resp_limits *limits,
+                               const char *bytes, size_t length, struct resp_command *command,
+                               const char **problem)
+{
+    size_t limit = length < LIMIT_INLINE ? length : LIMIT_INLINE;
+    const char *end = memchr(bytes + parser->at, '\n', limit - parser->at);
+    if (end == NULL && length >= LIMIT_INLINE) {
+        *problem = "Protocol error: too long inline command";
+        return STATUS_BAD_PROTOCOL;
+    }
+    parser->at = limit;
+    if (end == NULL)
+        return STATUS_MORE;
+    size_t line = (size_t)(end - bytes);
+    command->used = line + 1;
+    *parser = (struct resp_parser){0};
+    if (line > 0 && bytes[line - 1] == '\r')
+        line--;
+    return split_line(limits, bytes, line, command, problem);
+}
+
+enum status resp_parse(struct resp_parser *parser, const struct resp_limits *limits,
+                       const char *bytes, size_t length, struct resp_command *command,
+                       const char **problem)
+{
+    if (length == 0)
+        return STATUS_MORE;
+    if (bytes[0] == '*')
+        return read_array(parser, limits, bytes, length, command, problem);
+    return read_inline(parser, limits, bytes, length, command, problem);
+}

@@ -1,0 +1,140 @@
+#include "net/server.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/loop.h"
+
+/* Each loop has a socket of its own on the same port; the kernel spreads connections over them. */
+static int bind_socket(const struct addrinfo *where, uint16_t port)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_storage room;
+    } address;
+    memcpy(&address, where->ai_addr, where->ai_addrlen);
+    if (where->ai_family == AF_INET6)
+        address.v6.sin6_port = htons(port);
+    else
+        address.v4.sin_port = htons(port);
+    int on = 1;
+    int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0 ||
+        bind(fd, &address.any, where->ai_addrlen) < 0) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    return fd;
+}
+
+static uint16_t bound_port(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+        return 0;
+    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                               : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+/*
+ * SO_REUSEPORT would let a second server share our port without a word. So before the sockets that
+ * share, one that does not is bound to see that the port is free.
+ */
+static int probe_port(const struct addrinfo *where)
+{
+    int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int on = 1;
+    int error = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+                        bind(fd, where->ai_addr, where->ai_addrlen) < 0
+                    ? -errno
+                    : 0;
+    close(fd);
+    return error;
+}
+
+static int start_loops(struct server *server, const struct addrinfo *where, uint16_t port)
+{
+    int error = probe_port(where);
+    for (unsigned i = 0; error == 0 && i < server->loop_count; i++) {
+        int fd = bind_socket(where, i == 0 ? port : server->resp_port);
+        if (fd < 0)
+            return fd;
+        if (i == 0)
+            server->resp_port = bound_port(fd);
+        error = loop_init(&server->loops[i], server, fd);
+    }
+    return error;
+}
+
+static void on_journal(void *context)
+{
+    struct server *server = context;
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_journal_moved(&server->loops[i]);
+}
+
+bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
+                  char *problem, size_t size)
+{
+    const struct address *resp = &parts->options->resp;
+    *server = (struct server){.parts = *parts, .loop_count = threads};
+    server->guard.journal = parts->journal;
+    server->started_ms = clock_wall_ms();
+    commands_init(&server->commands);
+    server->loops = calloc(threads, sizeof *server->loops);
+    if (server->loops == NULL) {
+        snprintf(problem, size, "no memory for %u I/O threads", threads);
+        return false;
+    }
+    char port[8];
+    snprintf(port, sizeof port, "%u", resp->port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *where = NULL;
+    int unknown = getaddrinfo(resp->host, port, &hints, &where);
+    if (unknown) {
+        snprintf(problem, size, "cannot listen on %s: %s", resp->host, gai_strerror(unknown));
+        return false;
+    }
+    int error = start_loops(server, where, resp->port);
+    freeaddrinfo(where);
+    if (error) {
+        snprintf(problem, size, "cannot listen on %s:%u: %s", resp->host, resp->port,
+                 uv_strerror(error));
+        return false;
+    }
+    journal_listen(parts->journal, on_journal, server);
+    for (unsigned i = 0; i < threads; i++) {
+        error = loop_run(&server->loops[i]);
+        if (error) {
+            snprintf(problem, size, "cannot start an I/O thread: %s", uv_strerror(error));
+            return false;
+        }
+    }
+    return true;
+}
+
+void server_stop(struct server *server)
+{
+    atomic_store(&server->guard.stopping, true);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_stop(&server->loops[i]);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_join(&server->loops[i]);
+    journal_listen(server->parts.journal, NULL, NULL);
+    free(server->loops);
+}

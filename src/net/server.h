@@ -1,0 +1,54 @@
+/*
+ * The server as clients see it: listeners, I/O threads with one event loop each, and what they
+ * share. Everything shared is either read-only after start or says how it is shared.
+ */
+#ifndef LAUD_NET_SERVER_H
+#define LAUD_NET_SERVER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/options.h"
+#include "guard/guard.h"
+#include "hot/hot.h"
+#include "journal/journal.h"
+#include "net/command.h"
+#include "store/store.h"
+
+/* What the server is made of; the caller owns all of it and outlives the server. */
+struct server_parts {
+    const struct options *options;
+    struct names *names;
+    struct hot *hot;
+    struct journal *journal;
+    struct store *store;
+    struct memory_budget *budget;
+};
+
+struct loop;
+
+struct server {
+    struct server_parts parts;
+    struct guard guard;
+    struct commands commands;
+    struct loop *loops; /* loop_count of them */
+    unsigned loop_count;
+    uint16_t resp_port;         /* the one really bound */
+    uint64_t started_ms;        /* wall clock */
+    _Atomic uint64_t next_conn; /* ids of connections */
+    _Atomic uint64_t connections;
+};
+
+/* Binds and starts the threads. False: `problem` is one sentence. */
+bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
+                  char *problem, size_t size);
+
+/*
+ * Stops: no new connections or commands; replies on their way leave (for LIMIT_DRAIN_MS at most),
+ * then all connections close and the threads end. The journal stays open.
+ */
+void server_stop(struct server *server);
+
+#endif

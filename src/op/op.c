@@ -1,0 +1,255 @@
+/*
+ * The table of operations and the reading of their arguments. Reading is driven by each operation's
+ * pattern, so a new operation is a new line in op.def, and every operation refuses a bad id with
+ * the same words.
+ */
+#include "op/op.h"
+
+#include <stdio.h>
+
+#include <xxhash.h>
+
+#include "base/assert.h"
+
+static struct op_spec specs[] = {
+#define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
+    {.name = op_name,                                                                              \
+     .pattern = op_pattern,                                                                        \
+     .arguments = args,                                                                            \
+     .summary = text,                                                                              \
+     .action = op_action,                                                                          \
+     .items_max = items,                                                                           \
+     .args_min = sizeof(op_pattern) - 1 - (op_pattern[sizeof(op_pattern) - 2] == 't'),             \
+     .args_max = op_pattern[sizeof(op_pattern) - 2] == 'I'   ? UINT16_MAX                          \
+                 : op_pattern[sizeof(op_pattern) - 2] == 't' ? sizeof(op_pattern)                  \
+                                                             : sizeof(op_pattern) - 1,             \
+     .writes = op_writes},
+#include "op/op.def"
+#undef OP
+};
+
+size_t op_count(void)
+{
+    return sizeof specs / sizeof specs[0];
+}
+
+const struct op_spec *op_get(size_t index)
+{
+    ASSERT(index < op_count());
+    return &specs[index];
+}
+
+/* What the decoding of one command carries from word to word. */
+struct decoding {
+    const struct op_spec *spec;
+    struct names *names;
+    struct op_scratch *scratch;
+    struct hot_request *request;
+};
+
+/* A word as it can be shown in a one-line error: printable, and not too long. */
+static const char *show(struct text word, char out[48])
+{
+    size_t length = word.length < 40 ? word.length : 40;
+    for (size_t i = 0; i < length; i++) {
+        char c = word.bytes[i];
+        out[i] = c >= 0x20 && c < 0x7f ? c : '?';
+    }
+    memcpy(out + length, word.length > 40 ? "..." : "", word.length > 40 ? 4 : 1);
+    return out;
+}
+
+static enum status refuse(struct decoding *d, enum status status, const char *expected,
+                          struct text word)
+{
+    char shown[48];
+    snprintf(d->scratch->sentence, sizeof d->scratch->sentence, "%s, got '%s'", expected,
+             show(word, shown));
+    return status;
+}
+
+/* What names_intern said, as a sentence. */
+static enum status refuse_name(struct decoding *d, enum status status, struct text word)
+{
+    if (status == STATUS_BAD_ARGUMENT)
+        return refuse(d, status, "a name must be a-z, then up to 31 of a-z, 0-9, '_' and '-'",
+                      word);
+    char shown[48];
+    snprintf(d->scratch->sentence, sizeof d->scratch->sentence, "'%s': %s", show(word, shown),
+             status_sentence(status));
+    return status;
+}
+
+static enum status decode_user(struct decoding *d, struct text word)
+{
+    if (!id_parse(word.bytes, word.length, &d->request->user))
+        return refuse(d, STATUS_BAD_ARGUMENT, "a user must be an unsigned 64-bit decimal or a UUID",
+                      word);
+    return STATUS_OK;
+}
+
+static enum status decode_type(struct decoding *d, struct text word, uint16_t *type)
+{
+    int known = names_find_type(d->names, word.bytes, word.length);
+    if (known >= 0) {
+        *type = (uint16_t)known;
+        return STATUS_OK;
+    }
+    if (d->request->action == HOT_SET || d->request->action == HOT_ADD) {
+        enum status status = names_intern(d->names, NAME_TYPE, word.bytes, word.length, type);
+        return status == STATUS_OK ? status : refuse_name(d, status, word);
+    }
+    if (!name_is_valid(word.bytes, word.length))
+        return refuse_name(d, STATUS_BAD_ARGUMENT, word);
+    *type = TYPE_UNKNOWN;
+    return STATUS_OK;
+}
+
+static enum status decode_item(struct decoding *d, struct text word, struct item *item)
+{
+    const char *colon = memchr(word.bytes, ':', word.length);
+    if (colon == NULL)
+        return refuse(d, STATUS_BAD_ARGUMENT, "an item must be type:id, as in video:42", word);
+    size_t length = (size_t)(colon - word.bytes);
+    if (!id_parse(colon + 1, word.length - length - 1, &item->id))
+        return refuse(d, STATUS_BAD_ARGUMENT,
+                      "an item must be type:id with an unsigned 64-bit decimal or a UUID as id",
+                      word);
+    return decode_type(d, (struct text){word.bytes, length}, &item->type);
+}
+
+/* The rest of the words, all items. */
+static enum status decode_items(struct decoding *d, const struct text *words, uint32_t count)
+{
+    if (count > d->spec->items_max) {
+        snprintf(d->scratch->sentence, sizeof d->scratch->sentence,
+                 "at most %u items are allowed in one %s, got %u", d->spec->items_max,
+                 d->spec->name, count);
+        return STATUS_TOO_MANY_ITEMS;
+    }
+    if (count > LIMIT_BATCH_ITEMS - d->scratch->used)
+        return STATUS_MORE;
+    struct item *items = d->scratch->items + d->scratch->used;
+    for (uint32_t i = 0; i < count; i++) {
+        enum status status = decode_item(d, words[i], &items[i]);
+        if (status != STATUS_OK)
+            return status;
+    }
+    d->request->items = items;
+    d->request->answers = d->scratch->answers + d->scratch->used;
+    d->request->item_count = count;
+    d->scratch->used += count;
+    return STATUS_OK;
+}
+
+/* A kind or a counter; `role` is what it must be. Only what creates it makes a new name. */
+static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
+{
+    enum status status = STATUS_OK;
+    uint16_t index = NAME_UNKNOWN;
+    if (d->request->action == HOT_SET || d->request->action == HOT_ADD) {
+        status = names_intern(d->names, role, word.bytes, word.length, &index);
+    } else if (!name_is_valid(word.bytes, word.length)) {
+        status = STATUS_BAD_ARGUMENT;
+    } else {
+        int known = names_find(d->names, word.bytes, word.length);
+        if (known >= 0) {
+            index = (uint16_t)known;
+            if (names_get(d->names, (uint8_t)known)->role != role)
+                status = STATUS_NOT_A_KIND;
+        }
+    }
+    d->request->name = (uint8_t)index;
+    return status == STATUS_OK ? status : refuse_name(d, status, word);
+}
+
+static enum status decode_delta(struct decoding *d, struct text word)
+{
+    const char *at = word.bytes, *end = word.bytes + word.length;
+    bool negative = at < end && *at == '-';
+    at += negative || (at < end && *at == '+');
+    uint64_t limit = (uint64_t)INT64_MAX + negative, value = 0;
+    bool good = at < end && end - at <= 19;
+    for (; good && at < end; at++) {
+        unsigned digit = (unsigned char)*at - (unsigned)'0';
+        good = digit <= 9 && value <= (limit - digit) / 10;
+        value = value * 10 + digit;
+    }
+    if (!good)
+        return refuse(d, STATUS_BAD_ARGUMENT, "a delta must be a signed 64-bit decimal", word);
+    d->request->delta = (int64_t)(negative ? 0 - value : value);
+    return STATUS_OK;
+}
+
+/* A token counts for its item and counter only: the three are hashed together. */
+static enum status decode_token(struct decoding *d, const struct text *words)
+{
+    if (!text_is(words[0], "TOKEN"))
+        return refuse(d, STATUS_BAD_ARGUMENT, "expected TOKEN and a token", words[0]);
+    if (words[1].length == 0 || words[1].length > LIMIT_TOKEN_LENGTH)
+        return refuse(d, STATUS_BAD_ARGUMENT, "a token must be 1 to 64 bytes", words[1]);
+    const struct item *item = d->request->items;
+    XXH128_hash_t token = XXH3_128bits_withSeed(words[1].bytes, words[1].length, d->request->name);
+    d->request->has_token = true;
+    d->request->token[0] = hash_3(token.high64, item->id.lo, item->type);
+    d->request->token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
+    return STATUS_OK;
+}
+
+static enum status decode_words(struct decoding *d, const struct text *args, uint32_t count)
+{
+    enum status status = STATUS_OK;
+    const struct text *word = args, *end = args + count;
+    for (const char *what = d->spec->pattern; *what && status == STATUS_OK; what++) {
+        switch (*what) {
+        case 'u':
+            status = decode_user(d, *word++);
+            break;
+        case 'k':
+            status = decode_name(d, *word++, NAME_KIND);
+            break;
+        case 'c':
+            status = decode_name(d, *word++, NAME_COUNTER);
+            break;
+        case 'd':
+            status = decode_delta(d, *word++);
+            break;
+        case 'i':
+            status = decode_items(d, word++, 1);
+            break;
+        case 'I':
+            status = decode_items(d, word, (uint32_t)(end - word));
+            word = end;
+            break;
+        case 't':
+            if (word < end)
+                status = decode_token(d, word);
+            word = end;
+            break;
+        default:
+            ASSERT(!"a pattern has only these letters");
+        }
+    }
+    ASSERT(status != STATUS_OK || word == end);
+    return status;
+}
+
+enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
+                      struct names *names, uint32_t time_s, struct op_scratch *scratch,
+                      struct hot_request *request)
+{
+    bool half_token = spec->args_max == spec->args_min + 2 && count == spec->args_min + 1u;
+    if (count < spec->args_min || count > spec->args_max || half_token) {
+        snprintf(scratch->sentence, sizeof scratch->sentence,
+                 "wrong number of arguments, expected %s %s", spec->name, spec->arguments);
+        return STATUS_BAD_ARITY;
+    }
+    request->action = spec->action;
+    request->status = STATUS_OK;
+    request->name = NAME_INDEX_LIKE;
+    request->has_token = false;
+    request->time_s = time_s;
+    request->item_count = 0;
+    struct decoding d = {spec, names, scratch, request};
+    return decode_words(&d, args, count);
+}

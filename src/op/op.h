@@ -1,0 +1,55 @@
+/*
+ * Operations: what can be asked for, and how its arguments are read. One table (op.def) says what
+ * there is; op_decode turns the words of a command into a request for the hot tier, refusing with
+ * one plain sentence what it cannot take. Any thread may decode; a thread has its own scratch.
+ */
+#ifndef LAUD_OP_OP_H
+#define LAUD_OP_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "hot/hot.h"
+
+/* Indices that are never given out: a type or name nobody has used in a write yet. */
+#define TYPE_UNKNOWN UINT16_MAX
+#define NAME_UNKNOWN UINT8_MAX
+
+struct op_spec {
+    const char *name;
+    const char *pattern;
+    const char *arguments;
+    const char *summary;
+    enum hot_action action;
+    uint16_t items_max;
+    uint16_t args_min; /* words after the name */
+    uint16_t args_max; /* UINT16_MAX: as many as there are */
+    bool writes;
+};
+
+/* Items and answers of the requests of one batch, and the sentence of the last refusal. */
+struct op_scratch {
+    uint32_t used; /* of items and answers; the caller sets it to 0 between batches */
+    struct item items[LIMIT_BATCH_ITEMS];
+    struct hot_answer answers[LIMIT_BATCH_ITEMS];
+    char sentence[256];
+};
+
+size_t op_count(void);
+const struct op_spec *op_get(size_t index);
+
+/*
+ * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
+ * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
+ * reason is in scratch->sentence.
+ *
+ * A write makes the names it uses (names_intern); a read of an unknown name asks for nothing.
+ */
+enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
+                      struct names *names, uint32_t time_s, struct op_scratch *scratch,
+                      struct hot_request *request);
+
+#endif

@@ -1,0 +1,235 @@
+#include "helper.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/names.h"
+
+void directory_make(char path[64])
+{
+    bool memory = access("/dev/shm", W_OK) == 0;
+    snprintf(path, 64, "%s/laud-test.XXXXXX", memory ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(path));
+}
+
+void directory_remove(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    assert_non_null(directory);
+    while ((entry = readdir(directory)) != NULL) {
+        char name[512];
+        struct stat facts;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        assert_int_equal(lstat(name, &facts), 0);
+        if (S_ISDIR(facts.st_mode))
+            directory_remove(name);
+        else
+            assert_int_equal(unlink(name), 0);
+    }
+    closedir(directory);
+    assert_int_equal(rmdir(path), 0);
+}
+
+uint64_t random_next(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15ULL;
+    return hash_mix(*state, 0x2545f4914f6cdd1dULL);
+}
+
+uint64_t random_seed(void)
+{
+    const char *given = getenv("TEST_SEED");
+    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : clock_monotonic_ns();
+    print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+struct event sample_event(uint64_t number)
+{
+    uint64_t state = number;
+    uint64_t bits = random_next(&state);
+    struct event event = {.time_s = (uint32_t)random_next(&state)};
+    struct id user = {bits & 1 ? random_next(&state) | 1 : 0, random_next(&state)};
+    struct id item = {bits & 2 ? random_next(&state) | 1 : 0, random_next(&state)};
+    event.type = (uint8_t)(number % 16 == 0 ? EVENT_DEFINE : EVENT_SET + (bits >> 2) % 3);
+    if (event.type == EVENT_DEFINE) {
+        event.name = (uint8_t)(NAME_TYPE + (bits >> 4) % 4);
+        event.index = (uint16_t)((bits >> 8) % LIMIT_NAMES);
+        event.text_length = (uint8_t)(1 + (bits >> 16) % LIMIT_NAME_LENGTH);
+        for (size_t i = 0; i < event.text_length; i++)
+            event.text[i] = (char)('a' + random_next(&state) % 26);
+        return event;
+    }
+    event.item = (struct item){.id = item, .type = (uint16_t)((bits >> 8) % LIMIT_TYPES)};
+    event.name = (uint8_t)((bits >> 24) % LIMIT_NAMES);
+    if (event.type == EVENT_ADD) {
+        event.delta = (int64_t)random_next(&state);
+        event.has_token = bits >> 32 & 1;
+        event.token[0] = event.has_token ? random_next(&state) : 0;
+        event.token[1] = event.has_token ? random_next(&state) : 0;
+        return event;
+    }
+    event.user = user;
+    if (event.type == EVENT_SET)
+        event.cleared_count = (uint8_t)((bits >> 40) % LIMIT_EXCLUSIVE);
+    for (size_t i = 0; i < event.cleared_count; i++)
+        event.cleared[i] = (uint8_t)(random_next(&state) % LIMIT_NAMES);
+    return event;
+}
+
+bool event_equal(const struct event *a, const struct event *b)
+{
+    return a->type == b->type && a->name == b->name && a->cleared_count == b->cleared_count &&
+           a->text_length == b->text_length && memcmp(a->cleared, b->cleared, 8) == 0 &&
+           a->time_s == b->time_s && a->index == b->index && a->has_token == b->has_token &&
+           id_equal(a->user, b->user) && item_equal(a->item, b->item) && a->delta == b->delta &&
+           a->token[0] == b->token[0] && a->token[1] == b->token[1] &&
+           memcmp(a->text, b->text, sizeof a->text) == 0;
+}
+
+enum status sample_visit(void *context, const struct event *event, uint64_t position, size_t size)
+{
+    struct sample_check *check = context;
+    struct event expected = sample_event(check->count);
+    if (!event_equal(event, &expected) || position != check->bytes)
+        check->wrong = true;
+    check->count++;
+    check->bytes += size;
+    return STATUS_OK;
+}
+
+struct journal_tuning small_tuning(void)
+{
+    return (struct journal_tuning){
+        .ring_bytes = KIB(8),
+        .slack_bytes = KIB(4),
+        .reserve_bytes = KIB(4),
+        .retry_ms = 5,
+    };
+}
+
+static void user_heard(void *context)
+{
+    struct user *user = context;
+    pthread_mutex_lock(&user->lock);
+    user->calls++;
+    pthread_cond_broadcast(&user->heard);
+    pthread_mutex_unlock(&user->lock);
+}
+
+enum status user_open(struct user *user, const char *directory, enum durability durability,
+                      const struct journal_tuning *tuning)
+{
+    struct journal_tuning small = small_tuning();
+    struct journal_file_options options = {
+        .directory = directory,
+        .durability = durability,
+        .interval_ms = 100,
+        .segment_bytes = SMALL_SEGMENT,
+    };
+    *user = (struct user){0};
+    struct journal_reading reading = {.visit = sample_visit, .context = &user->found};
+    enum status status = journal_file_open_tuned(&options, tuning != NULL ? tuning : &small,
+                                                 &reading, &user->report, &user->journal);
+    if (status != STATUS_OK) {
+        user->journal = NULL;
+        return status;
+    }
+    pthread_mutex_init(&user->lock, NULL);
+    pthread_cond_init(&user->heard, NULL);
+    user->appended = user->found.count;
+    user->end = user->found.bytes;
+    journal_listen(user->journal, user_heard, user);
+    return status;
+}
+
+void user_close(struct user *user)
+{
+    if (user->journal == NULL)
+        return;
+    journal_close(user->journal);
+    user->journal = NULL;
+    pthread_cond_destroy(&user->heard);
+    pthread_mutex_destroy(&user->lock);
+}
+
+static uint64_t user_calls(struct user *user)
+{
+    pthread_mutex_lock(&user->lock);
+    uint64_t calls = user->calls;
+    pthread_mutex_unlock(&user->lock);
+    return calls;
+}
+
+static void user_await_call(struct user *user, uint64_t before)
+{
+    pthread_mutex_lock(&user->lock);
+    while (user->calls == before)
+        pthread_cond_wait(&user->heard, &user->lock);
+    pthread_mutex_unlock(&user->lock);
+}
+
+uint64_t user_append(struct user *user, uint64_t count)
+{
+    uint64_t done = 0;
+    while (done < count) {
+        uint64_t before = user_calls(user);
+        enum status status = journal_admit(user->journal);
+        if (status == STATUS_BLOCKED) {
+            user_await_call(user, before);
+            continue;
+        }
+        if (status != STATUS_OK)
+            break;
+        for (int i = 0; i < LIMIT_BATCH && done < count; i++, done++) {
+            struct event event = sample_event(user->appended++);
+            user->end = journal_append(user->journal, &event);
+        }
+        journal_kick(user->journal);
+    }
+    return done;
+}
+
+enum status user_wait(struct user *user)
+{
+    for (;;) {
+        uint64_t before = user_calls(user);
+        if (journal_released(user->journal) >= user->end)
+            return STATUS_OK;
+        if (journal_state(user->journal) == STATUS_READONLY)
+            return STATUS_READONLY;
+        user_await_call(user, before);
+    }
+}
+
+void user_await_state(struct user *user, enum status state)
+{
+    for (;;) {
+        uint64_t before = user_calls(user);
+        if (journal_state(user->journal) == state)
+            return;
+        user_await_call(user, before);
+    }
+}
+
+uint64_t count_samples(const char *directory)
+{
+    struct sample_check check = {0};
+    struct journal_report report;
+    struct journal_reading reading = {.visit = sample_visit, .context = &check};
+    enum status status = journal_file_verify(directory, &reading, &report);
+    if (status != STATUS_OK)
+        fail_msg("%s: %s", status_name(status), report.problem);
+    assert_false(check.wrong);
+    assert_int_equal(check.count, report.events);
+    return check.count;
+}

@@ -1,0 +1,71 @@
+/*
+ * What the journal's tests share: directories, a sequence of events in which each is known by its
+ * number, and a small journal with a listener to wait on.
+ */
+#ifndef LAUD_TESTS_JOURNAL_HELPER_H
+#define LAUD_TESTS_JOURNAL_HELPER_H
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "journal/file/private.h"
+
+#define SMALL_SEGMENT KIB(64)
+
+/* A new directory, in memory if the machine has such; removed with all in it. */
+void directory_make(char path[64]);
+void directory_remove(const char *path);
+
+/* The event of this number: all types and widths come up. */
+struct event sample_event(uint64_t number);
+bool event_equal(const struct event *a, const struct event *b);
+
+/* A visitor that expects sample events from number 0 on; context is a struct sample_check. */
+struct sample_check {
+    uint64_t count;
+    uint64_t bytes;
+    bool wrong;
+};
+enum status sample_visit(void *context, const struct event *event, uint64_t position, size_t size);
+
+/* A journal being used by one test thread. */
+struct user {
+    struct journal *journal;
+    struct journal_report report;
+    struct sample_check found; /* at open */
+    uint64_t appended;         /* events; starts with those found */
+    uint64_t end;              /* position after the last one appended */
+    pthread_mutex_t lock;
+    pthread_cond_t heard;
+    uint64_t calls;
+};
+
+/* Small segments and a small ring; a journal that has the same durability in all its tests. */
+struct journal_tuning small_tuning(void);
+enum status user_open(struct user *user, const char *directory, enum durability durability,
+                      const struct journal_tuning *tuning);
+void user_close(struct user *user);
+
+/* Appends sample events; stops early if the journal will not take them. Returns how many it took.*/
+uint64_t user_append(struct user *user, uint64_t count);
+
+/* Waits until all appended is released, or never will be: OK or READONLY. */
+enum status user_wait(struct user *user);
+
+/* Waits until the journal is in this state. */
+void user_await_state(struct user *user, enum status state);
+
+/* Reads the directory and expects sample events only; how many. */
+uint64_t count_samples(const char *directory);
+
+/* A small generator of random numbers, seeded by the test. */
+uint64_t random_next(uint64_t *state);
+uint64_t random_seed(void); /* from TEST_SEED or the clock; printed */
+
+#endif

@@ -1,0 +1,223 @@
+/* Words become requests, or a sentence that says what was expected. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "op/op.h"
+
+static struct names *names;
+static struct op_scratch scratch;
+static struct hot_request request;
+
+static const struct op_spec *spec_of(const char *name, size_t length)
+{
+    for (size_t i = 0; i < op_count(); i++) {
+        if (strlen(op_get(i)->name) == length && memcmp(op_get(i)->name, name, length) == 0)
+            return op_get(i);
+    }
+    fail_msg("no operation %s", name);
+    return NULL;
+}
+
+/* Decodes a line of words, the first of them the operation. */
+static enum status decode(const char *line)
+{
+    static struct text words[2048];
+    uint32_t count = 0;
+    for (const char *at = line; *at;) {
+        size_t length = strcspn(at, " ");
+        words[count++] = (struct text){at, length};
+        at += length + (at[length] == ' ');
+    }
+    scratch.used = 0;
+    scratch.sentence[0] = '\0';
+    return op_decode(spec_of(words[0].bytes, words[0].length), words + 1, count - 1, names, 1000,
+                     &scratch, &request);
+}
+
+static void decodes_reactions(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("LIKE 1 video:42"), STATUS_OK);
+    assert_int_equal(request.action, HOT_SET);
+    assert_int_equal(request.name, NAME_INDEX_LIKE);
+    assert_int_equal(request.user.lo, 1);
+    assert_int_equal(request.item_count, 1);
+    assert_int_equal(request.items[0].id.lo, 42);
+    assert_int_equal(request.time_s, 1000);
+    uint16_t video = request.items[0].type;
+    assert_int_equal(names_find_type(names, "video", 5), video);
+
+    assert_int_equal(decode("UNREACT 0190163d-8694-739b-aea5-966c26f8ad91 like video:7"),
+                     STATUS_OK);
+    assert_int_equal(request.action, HOT_CLEAR);
+    assert_true(id_is_wide(request.user));
+    assert_int_equal(decode("REACT 18446744073709551615 dislike video:7"), STATUS_OK);
+    assert_int_equal(request.user.lo, UINT64_MAX);
+    assert_int_equal(request.name, names_find(names, "dislike", 7));
+
+    assert_int_equal(decode("FEED 1 video:1 article:2 video:3"), STATUS_OK);
+    assert_int_equal(request.item_count, 3);
+    assert_int_equal(request.items[1].type, TYPE_UNKNOWN);
+    assert_int_equal(names_find_type(names, "article", 7), -1);
+    assert_int_equal(decode("REACTED 1 love video:1"), STATUS_OK);
+    assert_int_equal(request.name, NAME_UNKNOWN);
+}
+
+static void decodes_additions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        int64_t delta;
+    } good[] = {{"ADD video:1 view 1", 1},
+                {"ADD video:1 view +5", 5},
+                {"ADD video:1 view -0", 0},
+                {"ADD video:1 view 9223372036854775807", INT64_MAX},
+                {"ADD video:1 view -9223372036854775808", INT64_MIN}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(decode(good[i].line), STATUS_OK);
+        assert_true(request.delta == good[i].delta);
+        assert_false(request.has_token);
+    }
+    static const char *const bad[] = {"ADD video:1 view 9223372036854775808",
+                                      "ADD video:1 view -9223372036854775809",
+                                      "ADD video:1 view 1.5",
+                                      "ADD video:1 view -",
+                                      "ADD video:1 view +-1",
+                                      "ADD video:1 view 00000000000000000001"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(decode(bad[i]), STATUS_BAD_ARGUMENT);
+}
+
+static void a_token_belongs_to_item_and_counter(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"ADD video:1 view 1 TOKEN a", "ADD video:1 view 1 TOKEN b",
+                                        "ADD video:2 view 1 TOKEN a", "ADD video:1 share 1 TOKEN a",
+                                        "ADD photo:1 view 1 TOKEN a"};
+    uint64_t tokens[5][2];
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(decode(lines[i]), STATUS_OK);
+        assert_true(request.has_token);
+        memcpy(tokens[i], request.token, sizeof tokens[i]);
+        for (size_t other = 0; other < i; other++)
+            assert_memory_not_equal(tokens[i], tokens[other], sizeof tokens[i]);
+    }
+    assert_int_equal(decode("ADD video:1 view 999 token a"), STATUS_OK);
+    assert_memory_equal(request.token, tokens[0], sizeof tokens[0]);
+    assert_int_equal(decode("ADD video:1 view 1 TOKEN"), STATUS_BAD_ARITY);
+    assert_int_equal(decode("ADD video:1 view 1 token a b"), STATUS_BAD_ARITY);
+    assert_int_equal(decode("ADD video:1 view 1 TAKEN a"), STATUS_BAD_ARGUMENT);
+}
+
+static void names_keep_their_role(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("ADD video:1 plays 1"), STATUS_OK);
+    assert_int_equal(decode("REACT 1 plays video:1"), STATUS_NOT_A_KIND);
+    assert_int_equal(decode("REACTED 1 plays video:1"), STATUS_NOT_A_KIND);
+    assert_int_equal(decode("UNREACT 1 plays video:1"), STATUS_NOT_A_KIND);
+    assert_int_equal(decode("ADD video:1 like 1"), STATUS_NOT_A_COUNTER);
+    assert_int_equal(decode("ADD video:1 comment 1"), STATUS_NOT_A_COUNTER);
+    assert_int_equal(decode("REACT 1 comment video:1"), STATUS_NOT_A_KIND);
+}
+
+static void refusals_say_what_was_expected(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum status status;
+        const char *part;
+    } bad[] = {
+        {"LIKE 1", STATUS_BAD_ARITY, "LIKE user item"},
+        {"LIKE 1 video:1 video:2", STATUS_BAD_ARITY, "LIKE user item"},
+        {"FEED 1", STATUS_BAD_ARITY, "FEED user item"},
+        {"LIKE x video:1", STATUS_BAD_ARGUMENT, "user must be"},
+        {"LIKE -1 video:1", STATUS_BAD_ARGUMENT, "user must be"},
+        {"LIKE 18446744073709551616 video:1", STATUS_BAD_ARGUMENT, "user must be"},
+        {"LIKE 00000000-0000-0000-0000-000000000000 video:1", STATUS_BAD_ARGUMENT, "UUID"},
+        {"LIKE 1 video", STATUS_BAD_ARGUMENT, "type:id"},
+        {"LIKE 1 video:", STATUS_BAD_ARGUMENT, "type:id"},
+        {"LIKE 1 :1", STATUS_BAD_ARGUMENT, "name must be"},
+        {"LIKE 1 Video:1", STATUS_BAD_ARGUMENT, "name must be"},
+        {"LIKED 1 Video:1", STATUS_BAD_ARGUMENT, "name must be"},
+        {"LIKE 1 {1}:1", STATUS_BAD_ARGUMENT, "name must be"},
+        {"LIKE 1 video:1:2", STATUS_BAD_ARGUMENT, "type:id"},
+        {"REACT 1 LIKE video:1", STATUS_BAD_ARGUMENT, "name must be"},
+        {"LIKE 1 a23456789012345678901234567890123:1", STATUS_BAD_ARGUMENT, "name must be"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(decode(bad[i].line), bad[i].status);
+        assert_non_null(strstr(scratch.sentence, bad[i].part));
+    }
+    assert_int_equal(decode("LIKE 1 video:\x01\x7f\n"), STATUS_BAD_ARGUMENT);
+    for (const char *c = scratch.sentence; *c; c++)
+        assert_true(*c >= ' ' && *c <= '~');
+}
+
+/* The line of an operation with so many items. */
+static enum status decode_many(const char *start, int count)
+{
+    static char line[32 * (LIMIT_ITEMS + 2)];
+    int at = snprintf(line, sizeof line, "%s", start);
+    for (int i = 0; i < count; i++)
+        at += snprintf(line + at, sizeof line - (size_t)at, " video:%d", i);
+    return decode(line);
+}
+
+static void items_are_bounded(void **state)
+{
+    (void)state;
+    assert_int_equal(decode_many("FEED 1", LIMIT_FEED_ITEMS), STATUS_OK);
+    assert_int_equal(decode_many("FEED 1", LIMIT_FEED_ITEMS + 1), STATUS_TOO_MANY_ITEMS);
+    assert_non_null(strstr(scratch.sentence, "200"));
+    assert_int_equal(decode_many("LIKED 1", LIMIT_ITEMS), STATUS_OK);
+    assert_int_equal(decode_many("LIKED 1", LIMIT_ITEMS + 1), STATUS_TOO_MANY_ITEMS);
+
+    scratch.used = LIMIT_BATCH_ITEMS - 1;
+    struct text words[3] = {{"1", 1}, {"video:1", 7}, {"video:2", 7}};
+    assert_int_equal(op_decode(spec_of("FEED", 4), words, 3, names, 0, &scratch, &request),
+                     STATUS_MORE);
+    assert_int_equal(op_decode(spec_of("FEED", 4), words, 2, names, 0, &scratch, &request),
+                     STATUS_OK);
+    assert_int_equal(scratch.used, LIMIT_BATCH_ITEMS);
+}
+
+static void types_are_bounded(void **state)
+{
+    (void)state;
+    struct names *kept = names;
+    names = names_new();
+    char line[64];
+    for (int i = 0; i < LIMIT_TYPES; i++) {
+        snprintf(line, sizeof line, "LIKE 1 t%d:1", i);
+        assert_int_equal(decode(line), STATUS_OK);
+    }
+    assert_int_equal(decode("LIKE 1 onemore:1"), STATUS_TABLE_FULL);
+    assert_int_equal(decode("LIKE 1 t0:1"), STATUS_OK);
+    names_free(names);
+    names = kept;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decodes_reactions),
+        cmocka_unit_test(decodes_additions),
+        cmocka_unit_test(a_token_belongs_to_item_and_counter),
+        cmocka_unit_test(names_keep_their_role),
+        cmocka_unit_test(refusals_say_what_was_expected),
+        cmocka_unit_test(items_are_bounded),
+        cmocka_unit_test(types_are_bounded),
+    };
+    names = names_new();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    names_free(names);
+    return failed;
+}
