@@ -225,7 +225,7 @@ int64_t reply_reader_feed(struct reply_reader *reader, const char *bytes, size_t
     const char *end = bytes + length;
     int64_t replies = 0;
     while (at < end) {
-        int64_t done;
+        int64_t done = 0;
         size_t short_way = 0;
         if (reader->skip == 0 && reader->line_length == 0)
             short_way = element_take(reader, at, (size_t)(end - at), &done);

@@ -55,21 +55,21 @@ static size_t command_take(char *bytes, size_t length, char *words[8])
     char *feed = memchr(at, '\n', (size_t)(end - at));
     if (feed == NULL)
         return 0;
-    int count = atoi(at + 1);
+    long count = strtol(at + 1, NULL, 10);
     if (count < 1 || count > 8)
         abort();
     at = feed + 1;
-    for (int i = 0; i < count; i++) {
+    for (long i = 0; i < count; i++) {
         feed = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
         if (feed == NULL)
             return 0;
-        size_t size = (size_t)atoi(at + 1);
+        size_t size = strtoul(at + 1, NULL, 10);
         if ((size_t)(end - feed - 1) < size + 2)
             return 0;
         words[i] = feed + 1;
         at = feed + 1 + size + 2;
     }
-    for (int i = 0; i < count; i++)
+    for (long i = 0; i < count; i++)
         words[i][strcspn(words[i], "\r")] = '\0';
     return (size_t)(at - bytes);
 }
@@ -77,8 +77,10 @@ static size_t command_take(char *bytes, size_t length, char *words[8])
 static const char *command_answer(char *words[8])
 {
     server.commands++;
-    if (strcmp(words[0], "SEE") == 0) {
-        server.seen[atoi(words[1])]++;
+    if (strcmp(words[0], "SEE") == 0 && words[1] != NULL) {
+        unsigned long number = strtoul(words[1], NULL, 10);
+        if (number < NUMBERS)
+            server.seen[number]++;
         return ":1\r\n";
     }
     if (strcmp(words[0], "BAD") == 0)
@@ -102,7 +104,7 @@ static int client_serve(struct client *client)
         return 0;
     client->used += (size_t)got;
     size_t done = 0;
-    char *words[8];
+    char *words[8] = {NULL};
     for (size_t taken; (taken = command_take(client->bytes + done, client->used - done, words)) > 0;
          done += taken) {
         const char *answer = command_answer(words);

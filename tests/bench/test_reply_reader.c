@@ -91,7 +91,7 @@ static void random_cuts(void **state)
         int64_t seen = 0;
         reply_reader_init(&reader);
         for (size_t at = 0; at < length;) {
-            size_t piece = 1 + random_below(&random, (uint64_t)(1 + round * 4));
+            size_t piece = 1 + random_below(&random, 1 + (uint64_t)round * 4);
             piece = piece < length - at ? piece : length - at;
             char *copy = malloc(piece);
             memcpy(copy, stream + at, piece);
