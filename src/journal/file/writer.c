@@ -362,8 +362,10 @@ void *writer_run(void *argument)
     unsigned tries = 0;
     CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
     for (;;) {
+        /* In this order: whoever says stop sets `stopping` first, then asks for attention. */
+        bool attend = atomic_exchange(&journal->attention, 0) != 0;
         bool stopping = atomic_load(&journal->stopping);
-        if (atomic_exchange(&journal->attention, 0) != 0)
+        if (attend)
             writer_attend(journal);
         if (!journal->failed && writer_round(journal)) {
             tries = 0;
