@@ -311,8 +311,10 @@ def main():
     rig.exit_on_sigterm()
     machine = rig.machine(options.laud)
     begun = time.monotonic()
+    neighbours = rig.Neighbours()
     hot = Hot(options)
     hot.run()
+    machine["cores_taken_by_others"] = round(neighbours.cores_taken(), 2)
     seconds = time.monotonic() - begun
     if options.json:
         print(table.as_json(hot.rows, area="hot", machine=machine, rounds=hot.rounds, seconds=seconds))
@@ -320,7 +322,11 @@ def main():
         print(f"laud {machine['laud']} against redis {machine['redis']}; {machine['cpu']}, "
               f"{machine['cores']} cores, {machine['filesystem']}; 50 connections, "
               f"{'pinned' if machine['pinned'] else 'NOT pinned: one core only'}; "
-              f"median of {hot.rounds}; {seconds:.0f} s\n")
+              f"median of {hot.rounds}; {seconds:.0f} s")
+        if machine["cores_taken_by_others"] >= 0.1:
+            print(f"other programs took {machine['cores_taken_by_others']:.2f} of a core meanwhile: "
+                  "do not trust these figures")
+        print()
         table.show(hot.rows)
     if any(row.problem for row in hot.rows):
         return 2

@@ -119,10 +119,11 @@ class Server:
 
 
 def redis(appendfsync):
-    """Redis as a durable store: append-only file, no snapshots."""
+    """Redis as a durable store, at its best: append-only file, no snapshots, no rewriting meanwhile."""
     return Server(f"redis ({appendfsync})", lambda port, directory: [
         "redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", directory,
-        "--save", "", "--appendonly", "yes", "--appendfsync", appendfsync])
+        "--save", "", "--appendonly", "yes", "--appendfsync", appendfsync,
+        "--auto-aof-rewrite-percentage", "0"])
 
 
 def laud(binary, durability="commit"):
@@ -190,8 +191,29 @@ def machine(binary):
         "filesystem": first_line(["stat", "-f", "-c", "%T", tempfile.gettempdir()]),
         "pinned": cores() is not None,
         "redis": re.sub(r".*v=(\S+).*", r"\1", first_line(["redis-server", "--version"])),
-        "laud": first_line([binary, "version"]),
+        "laud": first_line([binary, "version"]).removeprefix("laud "),
     }
+
+
+class Neighbours:
+    """How much of the machine others took meanwhile: what was busy less what our children, all of
+    them waited for by now, and this process used."""
+
+    def __init__(self):
+        self.begun = time.monotonic()
+        self.before = self.foreign_seconds()
+
+    @staticmethod
+    def foreign_seconds():
+        with open("/proc/stat") as stat:
+            user, nice, system, _, _, irq, soft, steal = map(int, stat.readline().split()[1:9])
+        busy = (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
+        used = os.times()
+        return busy - used.user - used.system - used.children_user - used.children_system
+
+    def cores_taken(self):
+        elapsed = time.monotonic() - self.begun
+        return max(0.0, (self.foreign_seconds() - self.before) / elapsed)
 
 
 def exit_on_sigterm():

@@ -24,8 +24,10 @@
 #endif
 
 #define REGION_BYTES MIB(2)
-#define PAGE_NUMBERS (1U << (32 - SLAB_PAGE_SHIFT))
+#define PAGE_NUMBERS ((SLAB_CELL_LAST >> SLAB_PAGE_SHIFT) + 1)
 #define PAGE_CHARGE  (SLAB_PAGE_BYTES + sizeof(void *)) /* with its place in the page table */
+
+#define LINE_UNITS (SLAB_LINE / SLAB_UNIT)
 
 _Static_assert(REGION_BYTES % SLAB_PAGE_BYTES == 0, "pages tile a region");
 _Static_assert(SLAB_CELL_MAX <= SLAB_PAGE_BYTES / 2, "a page holds the largest cell");
@@ -173,12 +175,16 @@ static bool slab_grow(struct slab *slab)
     uint8_t *page = pool_take_page(slab->pool);
     if (page == NULL)
         return false;
-    if (slab->fresh != slab->fresh_end)
-        free_push(slab, slab->fresh, slab->fresh_end - slab->fresh);
+    while (slab->fresh != slab->fresh_end) {
+        uint32_t left = slab->fresh_end - slab->fresh;
+        uint32_t units = left < SLAB_CELL_CLASSES ? left : SLAB_CELL_CLASSES - 1;
+        free_push(slab, slab->fresh, units);
+        slab->fresh += units;
+    }
     uint32_t number = slab->page_count++;
     atomic_store_explicit(&slab->pages[number], page, memory_order_release);
     slab->fresh = number << SLAB_PAGE_SHIFT;
-    slab->fresh_end = slab->fresh + (SLAB_PAGE_UNITS - 1);
+    slab->fresh_end = slab->fresh + SLAB_PAGE_UNITS;
     if (number == 0)
         slab->fresh++; /* handle 0 is no cell */
     return true;
@@ -208,6 +214,23 @@ uint32_t slab_alloc(struct slab *slab, size_t size)
         return slab_cut(slab, units);
     cell = slab->fresh;
     slab->fresh += units;
+    return cell;
+}
+
+uint32_t slab_alloc_lines(struct slab *slab, size_t size)
+{
+    ASSERT(size != 0 && size % SLAB_LINE == 0 && size <= SLAB_CELL_MAX);
+    uint32_t units = (uint32_t)(size / SLAB_UNIT);
+    uint32_t gap = (0 - slab->fresh) % LINE_UNITS;
+    if (slab->fresh_end - slab->fresh < gap + units) {
+        if (!slab_grow(slab))
+            return 0;
+        gap = (0 - slab->fresh) % LINE_UNITS;
+    }
+    if (gap != 0)
+        free_push(slab, slab->fresh, gap);
+    uint32_t cell = slab->fresh + gap;
+    slab->fresh = cell + units;
     return cell;
 }
 

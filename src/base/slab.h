@@ -22,7 +22,9 @@
 #define SLAB_PAGE_SHIFT   12 /* units in a page: 32 KiB */
 #define SLAB_PAGE_UNITS   (1U << SLAB_PAGE_SHIFT)
 #define SLAB_PAGE_BYTES   (SLAB_PAGE_UNITS * SLAB_UNIT)
-#define SLAB_CELL_MAX     4096 /* bytes of the largest cell */
+#define SLAB_LINE         64
+#define SLAB_CELL_LAST    0x7fffffffU /* the largest handle */
+#define SLAB_CELL_MAX     4096        /* bytes of the largest cell */
 #define SLAB_CELL_CLASSES (SLAB_CELL_MAX / SLAB_UNIT + 1)
 
 struct slab_pool;
@@ -49,6 +51,8 @@ void slab_destroy(struct slab *slab);                      /* its cells go with 
 
 /* A cell whose bytes are not set; 0 past the budget. */
 uint32_t slab_alloc(struct slab *slab, size_t size);
+/* The same, beginning at a cache line; only for what is never freed. */
+uint32_t slab_alloc_lines(struct slab *slab, size_t size);
 void slab_free(struct slab *slab, uint32_t cell, size_t size);
 
 static inline void *slab_at(const struct slab *slab, uint32_t cell)

@@ -1,11 +1,11 @@
 /*
  * Linear hashing: with n buckets, 2^k <= n < 2^(k+1), bucket n is made by splitting bucket n - 2^k,
- * and a hash that points past the end points to the bucket it has not been split from yet. Chains
- * are short (3 rows to 4 buckets), a split touches one or two rows, and those are prefetched one
- * insertion ahead.
+ * and a hash that points past the end points to the bucket it has not been split from yet. The
+ * bits that decide are in the slots, so a split touches two cache lines and no row.
  *
- * If there is no memory for more buckets the chains grow longer instead: the rows themselves are
- * what the budget stops.
+ * A bucket that gets more than its eight hangs the rest on its last slot: buckets that wait for
+ * their split are fuller than the others. If there is no memory for more buckets, that is how the
+ * table goes on; a split never needs more such cells than it frees.
  */
 #include "base/table.h"
 
@@ -15,20 +15,23 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-#define SEGMENT_BYTES      (TABLE_SEGMENT_BUCKETS * sizeof(uint32_t))
+#define SEGMENT_BYTES      (TABLE_SEGMENT_BUCKETS * sizeof(struct table_bucket))
 #define DIRECTORY_CAPACITY 4
 #define SEGMENTS_MAX       (UINT32_MAX >> TABLE_SEGMENT_SHIFT)
+#define FULL_ROWS          11 /* rows in so many buckets, on average, call for one more */
+#define FULL_BUCKETS       2
 
 _Static_assert(SEGMENT_BYTES <= SLAB_CELL_MAX, "a segment is one cell");
+_Static_assert(sizeof(struct table_bucket) == SLAB_LINE, "a bucket is one cache line");
 
 static size_t directory_bytes(uint32_t capacity)
 {
     return sizeof(struct table_directory) + capacity * sizeof(void *);
 }
 
-void table_init(struct table *table, struct slab *slab, table_hash_fn *hash, uint64_t seed)
+void table_init(struct table *table, struct slab *slab)
 {
-    *table = (struct table){.slab = slab, .hash = hash, .seed = seed};
+    *table = (struct table){.slab = slab};
 }
 
 void table_destroy(struct table *table)
@@ -77,26 +80,16 @@ static bool segment_reserve(struct table *table, uint32_t segment)
     }
     if (atomic_load_explicit(&directory->segments[segment], memory_order_relaxed) != NULL)
         return true;
-    uint32_t cell = slab_alloc(table->slab, SEGMENT_BYTES);
+    uint32_t cell = slab_alloc_lines(table->slab, SEGMENT_BYTES);
     if (cell == 0)
         return false;
-    _Atomic uint32_t *heads = slab_at(table->slab, cell);
-    memset((void *)heads, 0, SEGMENT_BYTES);
-    atomic_store_explicit(&directory->segments[segment], heads, memory_order_release);
+    struct table_bucket *buckets = slab_at(table->slab, cell);
+    memset((void *)buckets, 0, SEGMENT_BYTES);
+    atomic_store_explicit(&directory->segments[segment], buckets, memory_order_release);
     return true;
 }
 
-bool table_reserve(struct table *table)
-{
-    if (atomic_load_explicit(&table->buckets, memory_order_relaxed) != 0)
-        return true;
-    if (!segment_reserve(table, 0))
-        return false;
-    atomic_store_explicit(&table->buckets, TABLE_SEGMENT_BUCKETS, memory_order_release);
-    return true;
-}
-
-static _Atomic uint32_t *bucket_at(const struct table *table, uint32_t bucket)
+static struct table_bucket *bucket_at(const struct table *table, uint32_t bucket)
 {
     struct table_directory *directory =
         atomic_load_explicit(&table->directory, memory_order_relaxed);
@@ -105,14 +98,117 @@ static _Atomic uint32_t *bucket_at(const struct table *table, uint32_t bucket)
            (bucket & (TABLE_SEGMENT_BUCKETS - 1));
 }
 
-static void head_set(_Atomic uint32_t *head, uint32_t cell)
+static uint64_t slot_get(const struct table_bucket *bucket, uint32_t slot)
 {
-    atomic_store_explicit(head, cell, memory_order_release);
+    return atomic_load_explicit(&bucket->slots[slot], memory_order_relaxed);
 }
 
-static uint32_t head_get(const _Atomic uint32_t *head)
+static void slot_set(struct table_bucket *bucket, uint32_t slot, uint64_t value)
 {
-    return atomic_load_explicit(head, memory_order_relaxed);
+    atomic_store_explicit(&bucket->slots[slot], value, memory_order_release);
+}
+
+/* The cell with the rest of a full bucket; 0 if there is none. */
+static uint32_t bucket_rest(const struct table_bucket *bucket)
+{
+    uint32_t last = (uint32_t)slot_get(bucket, TABLE_SLOTS - 1);
+    return last & TABLE_LINK ? last & ~TABLE_LINK : 0;
+}
+
+/* The slot that holds exactly this value (0: an empty one), in a bucket or its rest. */
+static bool slot_find(const struct table *table, struct table_bucket *bucket, uint64_t value,
+                      struct table_bucket **found, uint32_t *slot)
+{
+    for (;;) {
+        for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
+            if (slot_get(bucket, i) == value) {
+                *found = bucket;
+                *slot = i;
+                return true;
+            }
+        }
+        uint32_t rest = bucket_rest(bucket);
+        *found = bucket;
+        if (rest == 0)
+            return false;
+        bucket = slab_at(table->slab, rest);
+    }
+}
+
+/* Moves what is in the last slot of a full bucket to a new cell and links that there. */
+static bool bucket_extend(struct table *table, struct table_bucket *bucket)
+{
+    uint32_t cell = slab_alloc(table->slab, sizeof(*bucket));
+    if (cell == 0)
+        return false;
+    struct table_bucket *rest = slab_at(table->slab, cell);
+    memset((void *)rest, 0, sizeof(*rest));
+    slot_set(rest, 0, slot_get(bucket, TABLE_SLOTS - 1));
+    slot_set(bucket, TABLE_SLOTS - 1, TABLE_LINK | cell);
+    return true;
+}
+
+bool table_reserve(struct table *table, uint64_t hash)
+{
+    if (atomic_load_explicit(&table->buckets, memory_order_relaxed) == 0) {
+        if (!segment_reserve(table, 0))
+            return false;
+        atomic_store_explicit(&table->buckets, TABLE_SEGMENT_BUCKETS, memory_order_release);
+    }
+    struct table_bucket *bucket;
+    uint32_t slot;
+    return slot_find(table, table_bucket_of(table, hash), 0, &bucket, &slot) ||
+           bucket_extend(table, bucket);
+}
+
+/* One of the two sides of a split, filled from the front. */
+struct side {
+    struct table_bucket *bucket;
+    uint32_t used;
+};
+
+static void side_put(struct table *table, struct side *side, uint64_t value, uint32_t *spare)
+{
+    if (side->used == TABLE_SLOTS) {
+        uint32_t cell = *spare;
+        ASSERT(cell != 0);
+        struct table_bucket *rest = slab_at(table->slab, cell);
+        *spare = (uint32_t)slot_get(rest, 0);
+        memset((void *)rest, 0, sizeof(*rest));
+        slot_set(rest, 0, slot_get(side->bucket, TABLE_SLOTS - 1));
+        slot_set(side->bucket, TABLE_SLOTS - 1, TABLE_LINK | cell);
+        *side = (struct side){.bucket = rest, .used = 1};
+    }
+    slot_set(side->bucket, side->used++, value);
+}
+
+/* Deals the slots of a bucket out; its rest cells become spare ones, linked by their first slot. */
+static void bucket_deal(struct table *table, struct table_bucket *bucket, uint32_t number,
+                        struct side *stay, struct side *move, uint32_t *spare)
+{
+    uint32_t rest = 0;
+    do {
+        uint64_t values[TABLE_SLOTS];
+        if (rest != 0)
+            bucket = slab_at(table->slab, rest);
+        for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
+            values[i] = slot_get(bucket, i);
+            slot_set(bucket, i, 0);
+        }
+        if (rest != 0) {
+            slot_set(bucket, 0, *spare);
+            *spare = rest;
+        }
+        rest = 0;
+        for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
+            if (values[i] & TABLE_LINK)
+                rest = (uint32_t)values[i] & ~TABLE_LINK;
+            else if (values[i] != 0)
+                side_put(table,
+                         table_bucket_number(values[i] >> 32, number + 1) == number ? move : stay,
+                         values[i], spare);
+        }
+    } while (rest != 0);
 }
 
 /* The bucket that the next new one is split from. */
@@ -126,97 +222,78 @@ static void table_split(struct table *table, uint32_t buckets)
     if ((buckets & (TABLE_SEGMENT_BUCKETS - 1)) == 0 &&
         !segment_reserve(table, buckets >> TABLE_SEGMENT_SHIFT))
         return;
-    _Atomic uint32_t *source = bucket_at(table, split_source(buckets));
-    uint32_t stay = 0;
-    uint32_t move = 0;
-    uint32_t cell = head_get(source);
-    while (cell != 0) {
-        struct table_row *row = slab_at(table->slab, cell);
-        uint32_t next = row->link;
-        bool moves = table_bucket(table->hash(row, table->seed), buckets + 1) == buckets;
-        uint32_t *chain = moves ? &move : &stay;
-        row->link = *chain;
-        *chain = cell;
-        cell = next;
-    }
-    head_set(source, stay);
-    head_set(bucket_at(table, buckets), move);
+    struct table_bucket *source = bucket_at(table, split_source(buckets));
+    struct side stay = {.bucket = source};
+    struct side move = {.bucket = bucket_at(table, buckets)};
+    uint32_t spare = 0;
+    bucket_deal(table, source, buckets, &stay, &move, &spare);
     atomic_store_explicit(&table->buckets, buckets + 1, memory_order_release);
+    while (spare != 0) {
+        uint32_t cell = spare;
+        spare = (uint32_t)slot_get(slab_at(table->slab, cell), 0);
+        slab_free(table->slab, cell, sizeof(struct table_bucket));
+    }
+    __builtin_prefetch(source + 1, 1);
 }
 
-static void prefetch_split(const struct table *table)
+static uint64_t slot_value(uint64_t hash, uint32_t cell)
 {
-    uint32_t buckets = atomic_load_explicit(&table->buckets, memory_order_relaxed);
-    uint32_t source = split_source(buckets);
-    uint32_t cell = head_get(bucket_at(table, source));
-    if (cell != 0)
-        __builtin_prefetch(slab_at(table->slab, cell), 1);
-    cell = head_get(bucket_at(table, source + 1));
-    if (cell != 0)
-        __builtin_prefetch(slab_at(table->slab, cell), 1);
+    return hash << 32 | cell;
 }
 
 void table_insert(struct table *table, uint64_t hash, uint32_t cell)
 {
-    _Atomic uint32_t *head = table_head(table, hash);
-    ASSERT(head != NULL);
-    struct table_row *row = slab_at(table->slab, cell);
-    row->link = head_get(head);
-    head_set(head, cell);
+    struct table_bucket *bucket;
+    uint32_t slot;
+    bool found = slot_find(table, table_bucket_of(table, hash), 0, &bucket, &slot);
+    ASSERT(found);
+    slot_set(bucket, slot, slot_value(hash, cell));
     table->rows++;
-    for (int i = 0; i < 2; i++) {
-        uint32_t buckets = atomic_load_explicit(&table->buckets, memory_order_relaxed);
-        if ((uint64_t)table->rows * 4 <= (uint64_t)buckets * 3)
-            return;
+    uint32_t buckets = atomic_load_explicit(&table->buckets, memory_order_relaxed);
+    if ((uint64_t)table->rows * FULL_BUCKETS > (uint64_t)buckets * FULL_ROWS)
         table_split(table, buckets);
-    }
-    prefetch_split(table);
-}
-
-/* Where the link to a row is that is known to be in the chain: the head, or a row's link. */
-static struct table_row *row_before(const struct table *table, uint64_t hash, uint32_t cell)
-{
-    uint32_t at = table_peek(table, hash);
-    if (at == cell)
-        return NULL;
-    for (;;) {
-        ASSERT(at != 0);
-        struct table_row *row = slab_at(table->slab, at);
-        if (row->link == cell)
-            return row;
-        at = row->link;
-    }
-}
-
-static void relink(struct table *table, uint64_t hash, uint32_t cell, uint32_t to)
-{
-    struct table_row *before = row_before(table, hash, cell);
-    if (before == NULL)
-        head_set(table_head(table, hash), to);
-    else
-        before->link = to;
 }
 
 void table_remove(struct table *table, uint64_t hash, uint32_t cell)
 {
-    const struct table_row *row = slab_at(table->slab, cell);
-    relink(table, hash, cell, row->link);
+    struct table_bucket *bucket;
+    uint32_t slot;
+    bool found =
+        slot_find(table, table_bucket_of(table, hash), slot_value(hash, cell), &bucket, &slot);
+    ASSERT(found);
+    slot_set(bucket, slot, 0);
     table->rows--;
 }
 
 void table_replace(struct table *table, uint64_t hash, uint32_t old_cell, uint32_t new_cell)
 {
-    relink(table, hash, old_cell, new_cell);
+    struct table_bucket *bucket;
+    uint32_t slot;
+    bool found =
+        slot_find(table, table_bucket_of(table, hash), slot_value(hash, old_cell), &bucket, &slot);
+    ASSERT(found);
+    slot_set(bucket, slot, slot_value(hash, new_cell));
+}
+
+static void bucket_visit(const struct table *table, const struct table_bucket *bucket,
+                         table_visit_fn *visit, void *context)
+{
+    for (;;) {
+        for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
+            uint32_t cell = (uint32_t)slot_get(bucket, i);
+            if (cell != 0 && !(cell & TABLE_LINK))
+                visit(context, table->slab, slab_at(table->slab, cell));
+        }
+        uint32_t rest = bucket_rest(bucket);
+        if (rest == 0)
+            return;
+        bucket = slab_at(table->slab, rest);
+    }
 }
 
 void table_visit(const struct table *table, table_visit_fn *visit, void *context)
 {
     uint32_t buckets = atomic_load_explicit(&table->buckets, memory_order_relaxed);
-    for (uint32_t bucket = 0; bucket < buckets; bucket++) {
-        for (uint32_t cell = head_get(bucket_at(table, bucket)); cell != 0;) {
-            struct table_row *row = slab_at(table->slab, cell);
-            cell = row->link;
-            visit(context, table->slab, row);
-        }
-    }
+    for (uint32_t bucket = 0; bucket < buckets; bucket++)
+        bucket_visit(table, bucket_at(table, bucket), visit, context);
 }

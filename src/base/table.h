@@ -1,7 +1,9 @@
 /*
- * An index over rows that live in a slab: from a hash to the chain of rows that have it. It grows
- * by one bucket at a time (linear hashing), so no insertion ever waits for the whole to be moved,
- * and it costs 5 to 6 bytes a row beside the 4-byte link each row begins with.
+ * An index over rows that live in a slab: from a 64-bit hash to the cells of the rows that have it.
+ * A bucket is one cache line of eight slots, each with a cell and 32 bits of its hash: finding
+ * takes one line and then, but for one case in billions, the right row. The table grows by one
+ * bucket at a time (linear hashing) and never looks at a row for it, so no insertion waits for the
+ * whole to be moved. It costs 12 to 14 bytes a row.
  *
  * Used under its owner's lock. Only table_prefetch and table_peek may be called without it.
  */
@@ -14,81 +16,122 @@
 
 #include "base/slab.h"
 
-#define TABLE_SEGMENT_SHIFT   10
-#define TABLE_SEGMENT_BUCKETS (1U << TABLE_SEGMENT_SHIFT) /* one slab cell */
+#define TABLE_SLOTS           8
+#define TABLE_SEGMENT_SHIFT   6
+#define TABLE_SEGMENT_BUCKETS (1U << TABLE_SEGMENT_SHIFT) /* 4 KiB, one slab cell */
+#define TABLE_LINK            0x80000000U /* in a slot's cell: it is the rest of a full bucket */
 
-/* The hash of a row, the same one it is looked for with. */
-typedef uint64_t table_hash_fn(const void *row, uint64_t seed);
+_Static_assert(SLAB_CELL_LAST < TABLE_LINK, "no cell looks like a link");
 
-/* Every row starts like this. */
-struct table_row {
-    uint32_t link;
+/* A slot: the low half of the hash above, the cell below; 0 if empty. Only the last may link. */
+struct table_bucket {
+    _Atomic uint64_t slots[TABLE_SLOTS];
 };
 
 /* Outgrown directories are kept to the end: a prefetch may still be looking at them. */
 struct table_directory {
     struct table_directory *outgrown;
     uint32_t capacity;
-    _Atomic(_Atomic uint32_t *) segments[];
+    _Atomic(struct table_bucket *) segments[];
 };
 
 struct table {
     struct slab *slab;
-    table_hash_fn *hash;
-    uint64_t seed;
     _Atomic(struct table_directory *) directory;
     _Atomic uint32_t buckets; /* 0 before the first row */
     uint32_t rows;
 };
 
-void table_init(struct table *table, struct slab *slab, table_hash_fn *hash, uint64_t seed);
+void table_init(struct table *table, struct slab *slab);
 void table_destroy(struct table *table);
 
-/* False: no memory. Once true, insertion cannot fail. */
-bool table_reserve(struct table *table);
+/* Makes sure that a row of this hash can be inserted; false: no memory. */
+bool table_reserve(struct table *table, uint64_t hash);
 
+/* After table_reserve for the same hash, with nothing inserted since. */
 void table_insert(struct table *table, uint64_t hash, uint32_t cell);
 void table_remove(struct table *table, uint64_t hash, uint32_t cell);
-/* Puts a row's new cell where its old one was linked; the new one has the old link already. */
+/* The row has moved to another cell. */
 void table_replace(struct table *table, uint64_t hash, uint32_t old_cell, uint32_t new_cell);
 
 /* Every row, in no order. */
 typedef void table_visit_fn(void *context, struct slab *slab, void *row);
 void table_visit(const struct table *table, table_visit_fn *visit, void *context);
 
-static inline uint32_t table_bucket(uint64_t hash, uint32_t buckets)
+/* Which bucket a hash belongs to when there are so many. */
+static inline uint32_t table_bucket_number(uint64_t hash, uint32_t buckets)
 {
     uint32_t mask = UINT32_MAX >> __builtin_clz(buckets);
     uint32_t bucket = (uint32_t)hash & mask;
     return bucket < buckets ? bucket : bucket & (mask >> 1);
 }
 
-/* The head of a hash's chain, NULL while there is none. */
-static inline _Atomic uint32_t *table_head(const struct table *table, uint64_t hash)
+/* NULL before the first row. */
+static inline struct table_bucket *table_bucket_of(const struct table *table, uint64_t hash)
 {
     uint32_t buckets = atomic_load_explicit(&table->buckets, memory_order_acquire);
     if (buckets == 0)
         return NULL;
-    uint32_t bucket = table_bucket(hash, buckets);
+    uint32_t bucket = table_bucket_number(hash, buckets);
     struct table_directory *directory =
         atomic_load_explicit(&table->directory, memory_order_acquire);
-    _Atomic uint32_t *segment = atomic_load_explicit(
+    struct table_bucket *segment = atomic_load_explicit(
         &directory->segments[bucket >> TABLE_SEGMENT_SHIFT], memory_order_relaxed);
     return segment + (bucket & (TABLE_SEGMENT_BUCKETS - 1));
 }
 
-/* First cell of the chain, 0 if there is none; follow table_row.link from there, under the lock. */
+/* Walks the cells that a hash may stand for: compare each row's own key. */
+struct table_walk {
+    const struct table *table;
+    const struct table_bucket *bucket;
+    uint32_t slot;
+    uint32_t tag;
+};
+
+static inline struct table_walk table_walk_start(const struct table *table, uint64_t hash)
+{
+    return (struct table_walk){
+        .table = table, .bucket = table_bucket_of(table, hash), .tag = (uint32_t)hash};
+}
+
+/* The next cell, 0 at the end. */
+static inline uint32_t table_walk_next(struct table_walk *walk)
+{
+    while (walk->bucket != NULL) {
+        while (walk->slot < TABLE_SLOTS) {
+            uint64_t slot =
+                atomic_load_explicit(&walk->bucket->slots[walk->slot++], memory_order_relaxed);
+            uint32_t cell = (uint32_t)slot;
+            if (slot >> 32 == walk->tag && cell != 0 && !(cell & TABLE_LINK))
+                return cell;
+        }
+        uint32_t last = (uint32_t)atomic_load_explicit(&walk->bucket->slots[TABLE_SLOTS - 1],
+                                                       memory_order_relaxed);
+        walk->bucket = last & TABLE_LINK ? slab_at(walk->table->slab, last & ~TABLE_LINK) : NULL;
+        walk->slot = 0;
+    }
+    return 0;
+}
+
+/* Without the lock: most likely the cell a hash stands for, 0 if it is not in its first bucket. */
 static inline uint32_t table_peek(const struct table *table, uint64_t hash)
 {
-    _Atomic uint32_t *head = table_head(table, hash);
-    return head == NULL ? 0 : atomic_load_explicit(head, memory_order_acquire);
+    struct table_bucket *bucket = table_bucket_of(table, hash);
+    if (bucket == NULL)
+        return 0;
+    for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
+        uint64_t slot = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
+        if (slot >> 32 == (uint32_t)hash && !((uint32_t)slot & TABLE_LINK))
+            return (uint32_t)slot;
+    }
+    return 0;
 }
 
 static inline void table_prefetch(const struct table *table, uint64_t hash)
 {
-    _Atomic uint32_t *head = table_head(table, hash);
-    if (head != NULL)
-        __builtin_prefetch((const void *)head);
+    struct table_bucket *bucket = table_bucket_of(table, hash);
+    if (bucket != NULL)
+        __builtin_prefetch(bucket, 1);
 }
 
 #endif

@@ -52,7 +52,7 @@ static void error_text_append(struct reply_reader *reader, const char *text, siz
     reader->first_error[reader->text_length] = '\0';
 }
 
-static int64_t element_done(struct reply_reader *reader)
+static inline int64_t element_done(struct reply_reader *reader)
 {
     ASSERT(reader->open > 0);
     if (--reader->open > 0)
@@ -186,14 +186,52 @@ static int64_t bulk_skip(struct reply_reader *reader, const char *bytes, size_t 
     return (int64_t)taken;
 }
 
+/*
+ * The short way for what replies mostly are: a number, or a bulk or array header, or a whole bulk
+ * that lies in these bytes in full. Returns the bytes taken, 0 to go the long way, which also
+ * finds what is wrong.
+ */
+static inline size_t element_take(struct reply_reader *reader, const char *bytes, size_t length,
+                                  int64_t *done)
+{
+    char type = bytes[0];
+    if (length < 16 || (type != ':' && type != '$' && type != '*'))
+        return 0;
+    size_t at = 1;
+    uint64_t number = 0;
+    for (; at < 12 && bytes[at] >= '0' && bytes[at] <= '9'; at++)
+        number = number * 10 + (uint64_t)(bytes[at] - '0');
+    if (at == 1 || bytes[at] != '\r' || bytes[at + 1] != '\n' || number > READER_ELEMENT_MAX)
+        return 0;
+    at += 2;
+    if (type == '$') {
+        if (length - at < number + 2 || bytes[at + number + 1] != '\n')
+            return 0;
+        at += number + 2;
+    }
+    if (reader->open == 0) {
+        reader->open = 1;
+        reader->push = false;
+    }
+    if (type == '*')
+        reader->open += number;
+    *done = element_done(reader);
+    return at;
+}
+
 int64_t reply_reader_feed(struct reply_reader *reader, const char *bytes, size_t length)
 {
     const char *at = bytes;
     const char *end = bytes + length;
     int64_t replies = 0;
     while (at < end) {
-        int64_t done;
-        if (reader->skip > 0) {
+        int64_t done = 0;
+        size_t short_way = 0;
+        if (reader->skip == 0 && reader->line_length == 0)
+            short_way = element_take(reader, at, (size_t)(end - at), &done);
+        if (short_way > 0) {
+            at += short_way;
+        } else if (reader->skip > 0) {
             int64_t taken = bulk_skip(reader, at, (size_t)(end - at), &done);
             if (taken < 0)
                 return -1;

@@ -34,15 +34,13 @@ static bool compile_fail(struct compiler *compiler, const char *what, const char
 /* Parts and bytes were sized for the worst case by template_compile. */
 static void bytes_add(struct template *template, const char *bytes, size_t length)
 {
-    struct part *last =
-        template->part_count > 0 ? &template->parts[template->part_count - 1] : NULL;
-    if (last == NULL || last->kind != PART_BYTES) {
-        last = &template->parts[template->part_count++];
-        *last = (struct part){PART_BYTES, template->byte_count, 0, 0};
-    }
+    uint32_t count = template->part_count;
+    if (count == 0 || template->parts[count - 1].kind != PART_BYTES)
+        template->parts[template->part_count++] =
+            (struct part){PART_BYTES, template->byte_count, 0, 0};
     memcpy(template->bytes + template->byte_count, bytes, length);
     template->byte_count += (uint32_t)length;
-    last->count += (uint32_t)length;
+    template->parts[template->part_count - 1].count += (uint32_t)length;
 }
 
 static void header_add(struct template *template, char type, size_t count)
@@ -246,10 +244,7 @@ static bool word_compile(struct compiler *compiler, const char *word, const char
             at += plain;
             continue;
         }
-        uint32_t digits = digits_count(compiler->low[number]);
-        bool known = digits == digits_count(compiler->high[number]);
-        template->parts[template->part_count++] =
-            (struct part){PART_NUMBER, number++, known ? digits : 0, 0};
+        template->parts[template->part_count++] = (struct part){PART_NUMBER, number++, 0, 0};
         at = strchr(at, '}') + 1;
     }
     bytes_add(template, "\r\n", 2);

@@ -59,7 +59,7 @@ enum part_kind {
 struct part {
     enum part_kind kind;
     uint32_t offset; /* BYTES: where in `bytes`; NUMBER: which; LENGTH: the word's first number */
-    uint32_t count;  /* BYTES: how many; NUMBER: digits, 0 if they vary; LENGTH: numbers */
+    uint32_t count;  /* BYTES: how many; LENGTH: how many numbers */
     uint32_t fixed;  /* LENGTH: bytes of the word that are always there */
 };
 

@@ -112,17 +112,17 @@ char *template_expand(const char *text, const char *sha, char *problem, size_t s
     char *expanded = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&expanded, &length);
-    if (out == NULL) {
-        expand_fail(&expansion, "out of memory");
-        return NULL;
+    bool fine = out != NULL && expand_range(&expansion, text, text + strlen(text), out, 0);
+    if (out == NULL || (fclose(out) != 0 && fine)) {
+        fine = false;
+        snprintf(problem, size, "out of memory");
     }
-    bool fine = expand_range(&expansion, text, text + strlen(text), out, 0);
-    if (fclose(out) != 0 && fine)
-        fine = expand_fail(&expansion, "out of memory");
-    if (fine && length <= TEMPLATE_TEXT_MAX)
-        return expanded;
+    if (fine && length > TEMPLATE_TEXT_MAX) {
+        fine = false;
+        snprintf(problem, size, "the command is too long");
+    }
     if (fine)
-        expand_fail(&expansion, "the command is too long");
+        return expanded;
     free(expanded);
     return NULL;
 }

@@ -7,12 +7,8 @@
 
 #include <string.h>
 
+#include "base/decimal.h"
 #include "bench/digits.h"
-
-const char digits_pairs[201] = "00010203040506070809101112131415161718192021222324252627282930"
-                               "31323334353637383940414243444546474849505152535455565758596061"
-                               "62636465666768697071727374757677787980818283848586878889909192"
-                               "93949596979899";
 
 static uint64_t draw_value(const struct template *template, const struct draw *draw,
                            struct random *random, uint64_t sequence)
@@ -55,7 +51,7 @@ static char *length_write(const struct part *part, const uint64_t *numbers, char
     for (uint32_t i = 0; i < part->count; i++)
         length += digits_count(numbers[part->offset + i]);
     *out++ = '$';
-    out = digits_write(out, length, digits_count(length));
+    out = decimal_write(out, length);
     memcpy(out, "\r\n", 2);
     return out + 2;
 }
@@ -75,8 +71,7 @@ char *template_render(const struct template *template, struct random *random, ui
             memcpy(out, template->bytes + part->offset, part->count);
             out += part->count;
         } else if (part->kind == PART_NUMBER) {
-            uint64_t value = scratch->numbers[part->offset];
-            out = digits_write(out, value, part->count > 0 ? part->count : digits_count(value));
+            out = decimal_write(out, scratch->numbers[part->offset]);
         } else {
             out = length_write(part, scratch->numbers, out);
         }

@@ -16,12 +16,13 @@ static void expire(struct hot_memory *hot, struct item_shard *shard, uint32_t ti
         atomic_fetch_sub_explicit(&hot->token_count, count, memory_order_relaxed);
 }
 
-static enum status token_reserve(struct hot_memory *hot, struct item_shard *shard, uint32_t *cell)
+static enum status token_reserve(struct hot_memory *hot, struct item_shard *shard,
+                                 const uint64_t token[2], uint32_t *cell)
 {
     uint64_t before = atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
     enum status status = STATUS_TOKENS_FULL;
     if (before < hot->token_max) {
-        *cell = tokens_reserve(&shard->tokens);
+        *cell = tokens_reserve(&shard->tokens, token);
         if (*cell != 0)
             return STATUS_OK;
         status = STATUS_NO_MEMORY;
@@ -56,7 +57,7 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
     if (status != STATUS_OK)
         return status;
     if (request->has_token) {
-        status = token_reserve(hot, shard, &cell);
+        status = token_reserve(hot, shard, request->token, &cell);
         if (status != STATUS_OK) {
             item_release(shard, hash, &slot);
             return status;
@@ -119,7 +120,7 @@ static enum status token_restore(struct hot_memory *hot, struct item_shard *shar
                                  const struct event *event)
 {
     expire(hot, shard, event->time_s, EXPIRE_MOST);
-    uint32_t cell = tokens_reserve(&shard->tokens);
+    uint32_t cell = tokens_reserve(&shard->tokens, event->token);
     if (cell == 0)
         return STATUS_NO_MEMORY;
     atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);

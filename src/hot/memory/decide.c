@@ -210,8 +210,8 @@ static void set_commit(struct decision *decision, struct user_room *room, struct
 static enum status set_change(struct decision *decision)
 {
     struct user_room room;
-    if (!user_reserve(decision->users, decision->row, decision->user, decision->kind,
-                      decision->item, &room))
+    if (!user_reserve(decision->users, decision->trail.user, decision->row, decision->user,
+                      decision->kind, decision->item, &room))
         return STATUS_NO_MEMORY;
     bool full = room.shelf != NULL && room.shelf->count >= decision->hot->shelf_max;
     struct item_slot slot;

@@ -28,7 +28,7 @@ static void dump_user(void *context, struct slab *slab, void *at)
     const struct user_row *row = at;
     struct shelf_dump dump = {
         .visitor = context,
-        .user = {.hi = row->wide ? row->id[1] : 0, .lo = row->id[0]},
+        .user = user_of(row),
     };
     const struct shelf *shelf = &row->first;
     for (;;) {

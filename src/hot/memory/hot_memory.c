@@ -199,8 +199,8 @@ static bool shards_init(struct hot_memory *hot)
 {
     bool ready = true;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
-        ready &= user_shard_init(&hot->users[i], hot->pool, hot->seed);
-        ready &= item_shard_init(&hot->items[i], hot->pool, hot->seed ^ HOT_ITEM_SEED);
+        ready &= user_shard_init(&hot->users[i], hot->pool);
+        ready &= item_shard_init(&hot->items[i], hot->pool);
     }
     return ready;
 }

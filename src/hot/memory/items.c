@@ -1,6 +1,6 @@
 /*
- * The capacities 4, 12, 28, … are 4 more than a multiple of 8, and so is the 20-byte head: names
- * and head together always end where an 8-byte value may begin, and every cell is a multiple of 8.
+ * One allocation holds the key, all values and all names, so that reading an item's counters is one
+ * cache line more often than not. Values come before names to be aligned without padding.
  */
 #include "hot/memory/items.h"
 
@@ -9,47 +9,47 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-#define ITEM_STEP_SHIFT 4
-#define ITEM_STEPS      6
+#define ITEM_STEP_SHIFT     4
+#define ITEM_FIRST_CAPACITY 4U
+#define ITEM_HEAD_BYTES     sizeof(struct item_row)
 
-static const uint8_t item_capacities[ITEM_STEPS] = {4, 12, 28, 60, 124, 252};
-
-_Static_assert(offsetof(struct item_row, names) == 20, "see above");
-_Static_assert(LIMIT_NAMES <= 252, "a row can hold every counter there may be");
+_Static_assert(ITEM_HEAD_BYTES == 16, "four short counters make a row of 40 bytes");
+_Static_assert(LIMIT_NAMES <= ITEM_FIRST_CAPACITY << 6, "a row can hold every counter there is");
 
 static uint32_t row_capacity(const struct item_row *row)
 {
-    return item_capacities[row->flags >> ITEM_STEP_SHIFT];
+    return ITEM_FIRST_CAPACITY << (row->flags >> ITEM_STEP_SHIFT);
 }
 
-static size_t row_values_at(const struct item_row *row)
+static uint8_t *row_values(const struct item_row *row)
 {
-    return offsetof(struct item_row, names) + row_capacity(row);
+    return (uint8_t *)(row->rest + (row->flags & ITEM_WIDE));
 }
 
 static int32_t *row_short(const struct item_row *row)
 {
-    return (int32_t *)((uint8_t *)row + row_values_at(row));
+    return (int32_t *)row_values(row);
 }
 
 static int64_t *row_long(const struct item_row *row)
 {
-    return (int64_t *)((uint8_t *)row + row_values_at(row));
+    return (int64_t *)row_values(row);
 }
 
-static size_t row_hi_at(const struct item_row *row)
+static uint8_t *row_names(const struct item_row *row)
 {
-    return row_values_at(row) + row_capacity(row) * (row->flags & ITEM_LONG ? 8U : 4U);
+    return row_values(row) + row_capacity(row) * (row->flags & ITEM_LONG ? 8U : 4U);
 }
 
-static uint64_t *row_hi(const struct item_row *row)
+static uint64_t row_hi(const struct item_row *row)
 {
-    return (uint64_t *)((uint8_t *)row + row_hi_at(row));
+    return row->flags & ITEM_WIDE ? row->rest[0] : 0;
 }
 
 static size_t row_size(const struct item_row *row)
 {
-    return row_hi_at(row) + (row->flags & ITEM_WIDE ? 8 : 0);
+    size_t end = (size_t)(row_names(row) - (const uint8_t *)row) + row_capacity(row);
+    return (end + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT;
 }
 
 static int64_t row_get(const struct item_row *row, uint32_t index)
@@ -70,21 +70,16 @@ static void row_put(struct item_row *row, uint32_t index, int64_t value)
 struct item item_of(const struct item_row *row)
 {
     return (struct item){
-        .id = {.hi = row->flags & ITEM_WIDE ? *row_hi(row) : 0, .lo = row->id_lo},
+        .id = {.hi = row_hi(row), .lo = row->id_lo},
         .type = row->type,
     };
 }
 
-static uint64_t item_row_hash(const void *row, uint64_t seed)
-{
-    return item_hash(item_of(row), seed);
-}
-
-bool item_shard_init(struct item_shard *shard, struct slab_pool *pool, uint64_t seed)
+bool item_shard_init(struct item_shard *shard, struct slab_pool *pool)
 {
     memset(shard, 0, sizeof(*shard));
     pthread_mutex_init(&shard->lock, NULL);
-    table_init(&shard->table, &shard->slab, item_row_hash, seed);
+    table_init(&shard->table, &shard->slab);
     tokens_init(&shard->tokens, &shard->slab);
     return slab_init(&shard->slab, pool);
 }
@@ -99,14 +94,15 @@ void item_shard_destroy(struct item_shard *shard)
 
 static uint32_t item_find_cell(const struct item_shard *shard, uint64_t hash, struct item item)
 {
-    for (uint32_t cell = table_peek(&shard->table, hash); cell != 0;) {
+    struct table_walk walk = table_walk_start(&shard->table, hash);
+    for (;;) {
+        uint32_t cell = table_walk_next(&walk);
+        if (cell == 0)
+            return 0;
         const struct item_row *row = slab_at(&shard->slab, cell);
-        if (row->id_lo == item.id.lo && row->type == item.type &&
-            (row->flags & ITEM_WIDE ? *row_hi(row) : 0) == item.id.hi)
+        if (row->id_lo == item.id.lo && row->type == item.type && row_hi(row) == item.id.hi)
             return cell;
-        cell = row->table.link;
     }
-    return 0;
 }
 
 struct item_row *item_find(const struct item_shard *shard, uint64_t hash, struct item item)
@@ -118,8 +114,9 @@ struct item_row *item_find(const struct item_shard *shard, uint64_t hash, struct
 /* Index of a counter, or the row's count. */
 static uint32_t row_index(const struct item_row *row, uint8_t name)
 {
+    const uint8_t *names = row_names(row);
     uint32_t index = 0;
-    while (index < row->count && row->names[index] != name)
+    while (index < row->count && names[index] != name)
         index++;
     return index;
 }
@@ -140,15 +137,15 @@ static bool slot_make_row(struct item_shard *shard, uint64_t hash, struct item i
         .type = item.type,
         .flags = id_is_wide(item.id) ? ITEM_WIDE : 0,
     };
-    if (!table_reserve(&shard->table))
+    if (!table_reserve(&shard->table, hash))
         return false;
     slot->cell = slab_alloc(&shard->slab, row_size(&head));
     if (slot->cell == 0)
         return false;
     slot->row = slab_at(&shard->slab, slot->cell);
-    memcpy(slot->row, &head, offsetof(struct item_row, names));
+    memcpy(slot->row, &head, ITEM_HEAD_BYTES);
     if (head.flags & ITEM_WIDE)
-        *row_hi(slot->row) = item.id.hi;
+        slot->row->rest[0] = item.id.hi;
     table_insert(&shard->table, hash, slot->cell);
     slot->fresh_row = true;
     return true;
@@ -160,18 +157,18 @@ static bool slot_move_row(struct item_shard *shard, uint64_t hash, struct item_s
 {
     struct item_row *old = slot->row;
     struct item_row head;
-    memcpy(&head, old, offsetof(struct item_row, names));
+    memcpy(&head, old, ITEM_HEAD_BYTES);
     head.flags = flags;
     uint32_t cell = slab_alloc(&shard->slab, row_size(&head));
     if (cell == 0)
         return false;
     struct item_row *row = slab_at(&shard->slab, cell);
-    memcpy(row, &head, offsetof(struct item_row, names));
-    memcpy(row->names, old->names, old->count);
+    memcpy(row, &head, ITEM_HEAD_BYTES);
+    memcpy(row_names(row), row_names(old), old->count);
     for (uint32_t i = 0; i < old->count; i++)
         row_put(row, i, row_get(old, i));
     if (flags & ITEM_WIDE)
-        *row_hi(row) = *row_hi(old);
+        row->rest[0] = old->rest[0];
     table_replace(&shard->table, hash, slot->cell, cell);
     slab_free(&shard->slab, slot->cell, row_size(old));
     slot->row = row;
@@ -219,7 +216,7 @@ int64_t item_add(struct item_slot *slot, uint8_t name, int64_t delta, uint32_t t
     int64_t value = delta;
     if (slot->index == row->count) {
         ASSERT(row->count < row_capacity(row));
-        row->names[row->count++] = name;
+        row_names(row)[row->count++] = name;
     } else {
         value += row_get(row, slot->index);
     }
@@ -239,6 +236,7 @@ void item_take(struct item_row *row, uint8_t name)
 
 void item_read(const struct item_row *row, struct hot_counter *out)
 {
+    const uint8_t *names = row_names(row);
     for (uint32_t i = 0; i < row->count; i++)
-        out[i] = (struct hot_counter){.value = row_get(row, i), .name = row->names[i]};
+        out[i] = (struct hot_counter){.value = row_get(row, i), .name = names[i]};
 }

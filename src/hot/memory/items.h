@@ -19,18 +19,17 @@
 #include "hot/memory/tokens.h"
 
 enum {
-    ITEM_WIDE = 1, /* the id has 16 bytes: its upper half is the row's end */
+    ITEM_WIDE = 1, /* the id has 16 bytes */
     ITEM_LONG = 2, /* values of 8 bytes */
 };
 
 struct item_row {
-    struct table_row table;
-    uint32_t time_s; /* last access */
     uint64_t id_lo;
+    uint32_t time_s; /* last access */
     uint16_t type;
-    uint8_t flags;   /* and, from bit 4, the step of its capacity */
+    uint8_t flags;   /* and, from bit 4, how often its capacity of 4 was doubled */
     uint8_t count;   /* counters */
-    uint8_t names[]; /* as many as its capacity, then the values, then the id's upper half */
+    uint64_t rest[]; /* the id's upper half if wide, the values, then the names */
 };
 
 struct item_shard {
@@ -48,7 +47,7 @@ struct item_slot {
     bool fresh_row;
 };
 
-bool item_shard_init(struct item_shard *shard, struct slab_pool *pool, uint64_t seed);
+bool item_shard_init(struct item_shard *shard, struct slab_pool *pool);
 void item_shard_destroy(struct item_shard *shard);
 
 struct item_row *item_find(const struct item_shard *shard, uint64_t hash, struct item item);

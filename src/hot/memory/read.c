@@ -48,7 +48,7 @@ static void probe_build(struct lookup *lookup)
         bits++;
     ASSERT(1U << bits <= PROBE_HEADS);
     lookup->probe_shift = 64 - bits;
-    lookup->probe_factor = lookup->hot->seed | 1;
+    lookup->probe_factor = hash_mix(lookup->hot->seed, 0) | 1;
     memset(lookup->probe_heads, 0, sizeof(lookup->probe_heads[0]) << bits);
     for (uint32_t i = 0; i < request->item_count; i++) {
         uint16_t *head = &lookup->probe_heads[probe_slot(lookup, request->items[i].id.lo)];

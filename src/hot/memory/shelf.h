@@ -22,6 +22,7 @@ enum {
     SHELF_USED = 1,       /* it has a kind and type: false only for a row's first, once emptied */
     SHELF_WIDE = 2,       /* ids of 16 bytes */
     SHELF_INCOMPLETE = 4, /* some of it is, or once was, only in the store */
+    SHELF_ROW_WIDE = 8,   /* not the shelf's but the row's that begins with it, see users.h */
 };
 
 struct shelf {

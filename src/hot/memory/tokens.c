@@ -9,26 +9,20 @@
 #include "base/hash.h"
 
 struct token_cell {
-    struct table_row table;
     uint32_t newer;
-    uint64_t age_s;
+    uint32_t age_s; /* low bits of tokens.age_s when it came */
     uint64_t token[2];
 };
 
-static uint64_t token_hash(const uint64_t token[2], uint64_t seed)
+static uint64_t token_hash(const uint64_t token[2])
 {
-    return hash_3(token[0], token[1], seed);
-}
-
-static uint64_t token_cell_hash(const void *cell, uint64_t seed)
-{
-    return token_hash(((const struct token_cell *)cell)->token, seed);
+    return hash_mix(token[0], token[1]);
 }
 
 void tokens_init(struct tokens *tokens, struct slab *slab)
 {
     *tokens = (struct tokens){0};
-    table_init(&tokens->table, slab, token_cell_hash, 0);
+    table_init(&tokens->table, slab);
 }
 
 void tokens_destroy(struct tokens *tokens)
@@ -57,7 +51,7 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, u
         if (tokens->age_s - cell->age_s <= ttl_s)
             break;
         tokens->oldest = cell->newer;
-        table_remove(&tokens->table, token_hash(cell->token, tokens->table.seed), at);
+        table_remove(&tokens->table, token_hash(cell->token), at);
         slab_free(tokens->table.slab, at, sizeof(*cell));
         forgotten++;
     }
@@ -68,20 +62,21 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, u
 
 bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t ttl_s)
 {
-    uint32_t at = table_peek(&tokens->table, token_hash(token, tokens->table.seed));
-    while (at != 0) {
+    struct table_walk walk = table_walk_start(&tokens->table, token_hash(token));
+    for (;;) {
+        uint32_t at = table_walk_next(&walk);
+        if (at == 0)
+            return false;
         const struct token_cell *cell = slab_at(tokens->table.slab, at);
         if (cell->token[0] == token[0] && cell->token[1] == token[1] &&
             tokens->age_s - cell->age_s <= ttl_s)
             return true;
-        at = cell->table.link;
     }
-    return false;
 }
 
-uint32_t tokens_reserve(struct tokens *tokens)
+uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2])
 {
-    if (!table_reserve(&tokens->table))
+    if (!table_reserve(&tokens->table, token_hash(token)))
         return 0;
     return slab_alloc(tokens->table.slab, sizeof(struct token_cell));
 }
@@ -96,7 +91,7 @@ void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2])
     struct slab *slab = tokens->table.slab;
     struct token_cell *cell = slab_at(slab, at);
     *cell = (struct token_cell){.age_s = tokens->age_s, .token = {token[0], token[1]}};
-    table_insert(&tokens->table, token_hash(token, tokens->table.seed), at);
+    table_insert(&tokens->table, token_hash(token), at);
     if (tokens->newest == 0)
         tokens->oldest = at;
     else

@@ -23,7 +23,7 @@ struct tokens {
     uint32_t oldest; /* chain of cells in the order they came */
     uint32_t newest;
     uint32_t seen_s; /* time of the requests, as last believed */
-    uint64_t age_s;  /* seconds that have passed, as the requests told it; never goes back */
+    uint32_t age_s;  /* seconds that have passed, as the requests told it; never goes back */
 };
 
 void tokens_init(struct tokens *tokens, struct slab *slab);
@@ -36,7 +36,7 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, u
 bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t ttl_s);
 
 /* A cell for one more, 0 past the budget; then one of the two with it. */
-uint32_t tokens_reserve(struct tokens *tokens);
+uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2]);
 void tokens_release(struct tokens *tokens, uint32_t cell);
 void tokens_add(struct tokens *tokens, uint32_t cell, const uint64_t token[2]);
 

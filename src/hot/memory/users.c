@@ -8,22 +8,16 @@
 
 #include "base/assert.h"
 
-static uint64_t user_row_hash(const void *at, uint64_t seed)
-{
-    const struct user_row *row = at;
-    return id_hash((struct id){.hi = row->wide ? row->id[1] : 0, .lo = row->id[0]}, seed);
-}
-
 static size_t user_row_size(struct id user)
 {
-    return sizeof(struct user_row) + (id_is_wide(user) ? 16 : 8);
+    return sizeof(struct user_row) + (id_is_wide(user) ? sizeof(uint64_t) : 0);
 }
 
-bool user_shard_init(struct user_shard *shard, struct slab_pool *pool, uint64_t seed)
+bool user_shard_init(struct user_shard *shard, struct slab_pool *pool)
 {
     memset(shard, 0, sizeof(*shard));
     pthread_mutex_init(&shard->lock, NULL);
-    table_init(&shard->table, &shard->slab, user_row_hash, seed);
+    table_init(&shard->table, &shard->slab);
     return slab_init(&shard->slab, pool);
 }
 
@@ -36,13 +30,15 @@ void user_shard_destroy(struct user_shard *shard)
 
 struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user)
 {
-    for (uint32_t cell = table_peek(&shard->table, hash); cell != 0;) {
+    struct table_walk walk = table_walk_start(&shard->table, hash);
+    for (;;) {
+        uint32_t cell = table_walk_next(&walk);
+        if (cell == 0)
+            return NULL;
         struct user_row *row = slab_at(&shard->slab, cell);
-        if (row->id[0] == user.lo && (row->wide ? row->id[1] : 0) == user.hi)
+        if (id_equal(user_of(row), user))
             return row;
-        cell = row->table.link;
     }
-    return NULL;
 }
 
 static uint8_t shelf_flags(struct item item)
@@ -66,8 +62,8 @@ static struct shelf shelf_empty(uint8_t kind, struct item item)
     return (struct shelf){.kind = kind, .type = item.type, .flags = shelf_flags(item)};
 }
 
-bool user_reserve(struct user_shard *shard, struct user_row *row, struct id user, uint8_t kind,
-                  struct item item, struct user_room *room)
+bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row, struct id user,
+                  uint8_t kind, struct item item, struct user_room *room)
 {
     *room = (struct user_room){.row = row};
     struct shelf empty = shelf_empty(kind, item);
@@ -75,7 +71,7 @@ bool user_reserve(struct user_shard *shard, struct user_row *row, struct id user
         room->shelf = user_shelf(shard, row, kind, item);
     const struct shelf *shelf = room->shelf != NULL ? room->shelf : &empty;
     if (row == NULL) {
-        if (!table_reserve(&shard->table))
+        if (!table_reserve(&shard->table, hash))
             return false;
         room->row_cell = slab_alloc(&shard->slab, user_row_size(user));
         if (room->row_cell == 0)
@@ -113,10 +109,11 @@ static struct user_row *row_make(struct user_shard *shard, uint64_t hash, struct
                                  uint32_t cell)
 {
     struct user_row *row = slab_at(&shard->slab, cell);
-    *row = (struct user_row){.wide = id_is_wide(user)};
-    row->id[0] = user.lo;
-    if (row->wide)
-        row->id[1] = user.hi;
+    *row = (struct user_row){.id_lo = user.lo};
+    if (id_is_wide(user)) {
+        row->first.flags = SHELF_ROW_WIDE;
+        row->id_hi[0] = user.hi;
+    }
     table_insert(&shard->table, hash, cell);
     return row;
 }
@@ -133,7 +130,7 @@ static struct shelf *shelf_make(struct user_shard *shard, struct user_row *row, 
     ASSERT(shelf->count == 0 && shelf_newest(shelf) == 0);
     shelf->kind = kind;
     shelf->type = item.type;
-    shelf->flags = shelf_flags(item);
+    shelf->flags |= shelf_flags(item);
     shard->shelves++;
     return shelf;
 }
@@ -155,7 +152,7 @@ static void shelf_retire(struct user_shard *shard, struct user_row *row, struct 
 {
     shard->shelves--;
     if (shelf == &row->first) {
-        shelf->flags = 0;
+        shelf->flags &= SHELF_ROW_WIDE;
         return;
     }
     struct shelf *before = &row->first;

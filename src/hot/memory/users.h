@@ -17,11 +17,16 @@
 #include "hot/memory/shelf.h"
 
 struct user_row {
-    struct table_row table;
-    uint32_t wide;
-    struct shelf first;
-    uint64_t id[]; /* lo, and hi if wide */
+    struct shelf first; /* its SHELF_ROW_WIDE tells whether the user's id is wide */
+    uint64_t id_lo;
+    uint64_t id_hi[]; /* if wide */
 };
+
+static inline struct id user_of(const struct user_row *row)
+{
+    return (struct id){.hi = row->first.flags & SHELF_ROW_WIDE ? row->id_hi[0] : 0,
+                       .lo = row->id_lo};
+}
 
 struct user_shard {
     _Alignas(64) pthread_mutex_t lock;
@@ -40,7 +45,7 @@ struct user_room {
     uint32_t chunk_cell;
 };
 
-bool user_shard_init(struct user_shard *shard, struct slab_pool *pool, uint64_t seed);
+bool user_shard_init(struct user_shard *shard, struct slab_pool *pool);
 void user_shard_destroy(struct user_shard *shard);
 
 struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user);
@@ -57,8 +62,8 @@ static inline struct shelf *user_next_shelf(const struct user_shard *shard,
 }
 
 /* Takes the cells that one more reaction of this kind on this item needs; false: no memory. */
-bool user_reserve(struct user_shard *shard, struct user_row *row, struct id user, uint8_t kind,
-                  struct item item, struct user_room *room);
+bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row, struct id user,
+                  uint8_t kind, struct item item, struct user_room *room);
 void user_release(struct user_shard *shard, struct id user, uint8_t kind, struct item item,
                   struct user_room *room);
 

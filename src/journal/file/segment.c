@@ -104,7 +104,12 @@ void segment_header_encode(const struct segment_header *header, uint8_t out[SEGM
     little_put64(out + 32, header->events);
     little_put64(out + 40, header->chain);
     little_put64(out + 48, header->bytes);
-    little_put64(out + HEADER_CHECK, XXH3_64bits(out, HEADER_CHECK));
+    segment_header_restamp(out);
+}
+
+void segment_header_restamp(uint8_t bytes[SEGMENT_HEADER_BYTES])
+{
+    little_put64(bytes + HEADER_CHECK, XXH3_64bits(bytes, HEADER_CHECK));
 }
 
 const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],

@@ -42,6 +42,9 @@ bool segment_name_parse(const char *name, uint64_t *number);
 
 void segment_header_encode(const struct segment_header *header, uint8_t out[SEGMENT_HEADER_BYTES]);
 
+/* Puts the checksum in; also for tests that make a header say something else. */
+void segment_header_restamp(uint8_t bytes[SEGMENT_HEADER_BYTES]);
+
 /* NULL, or what is wrong with it, as the end of a sentence. */
 const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
                                   struct segment_header *out);

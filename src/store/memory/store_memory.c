@@ -1,8 +1,8 @@
 /*
  * Rows are plain and wide, one for each reaction and one for each counter; being right is what this
- * store is for. A batch locks all the shards it touches, in order, takes every cell it may need,
- * and only then changes anything: no reader sees half of it, and none of it is there if memory
- * runs out.
+ * store is for. A batch locks all the shards it touches, in order, makes every row it may need with
+ * nothing in it, and only then changes anything: no reader sees half of it, and none of it is there
+ * if memory runs out.
  */
 #include "store/memory/store_memory.h"
 
@@ -21,7 +21,6 @@
 _Static_assert(LIMIT_SHARDS <= 64, "a set of shards is one word");
 
 struct reaction_row {
-    struct table_row table;
     uint32_t time_s;
     struct id user;
     struct item item;
@@ -29,7 +28,6 @@ struct reaction_row {
 };
 
 struct count_row {
-    struct table_row table;
     uint8_t name;
     struct item item;
     int64_t value;
@@ -38,7 +36,6 @@ struct count_row {
 struct shard {
     _Alignas(64) pthread_mutex_t lock;
     struct table table;
-    uint32_t spare; /* cells taken for the batch under way, linked by table_row.link */
     struct slab slab;
 };
 
@@ -66,23 +63,9 @@ static uint64_t reaction_hash(struct id user, struct item item, uint8_t kind)
     return hash_mix(id_hash(user, SEED), item_hash(item, SEED + kind));
 }
 
-static uint64_t reaction_row_hash(const void *at, uint64_t seed)
-{
-    (void)seed;
-    const struct reaction_row *row = at;
-    return reaction_hash(row->user, row->item, row->kind);
-}
-
 static uint64_t count_hash(struct item item, uint8_t name)
 {
     return hash_mix(item_hash(item, SEED), name);
-}
-
-static uint64_t count_row_hash(const void *at, uint64_t seed)
-{
-    (void)seed;
-    const struct count_row *row = at;
-    return count_hash(row->item, row->name);
 }
 
 static uint32_t reaction_shard(const struct store_reaction *reaction)
@@ -98,25 +81,29 @@ static uint32_t count_shard(const struct store_count *count)
 static uint32_t reaction_find(const struct shard *shard, uint64_t hash,
                               const struct store_reaction *key)
 {
-    for (uint32_t cell = table_peek(&shard->table, hash); cell != 0;) {
+    struct table_walk walk = table_walk_start(&shard->table, hash);
+    for (;;) {
+        uint32_t cell = table_walk_next(&walk);
+        if (cell == 0)
+            return 0;
         const struct reaction_row *row = slab_at(&shard->slab, cell);
         if (id_equal(row->user, key->user) && item_equal(row->item, key->item) &&
             row->kind == key->kind)
             return cell;
-        cell = row->table.link;
     }
-    return 0;
 }
 
 static uint32_t count_find(const struct shard *shard, uint64_t hash, const struct store_count *key)
 {
-    for (uint32_t cell = table_peek(&shard->table, hash); cell != 0;) {
+    struct table_walk walk = table_walk_start(&shard->table, hash);
+    for (;;) {
+        uint32_t cell = table_walk_next(&walk);
+        if (cell == 0)
+            return 0;
         const struct count_row *row = slab_at(&shard->slab, cell);
         if (item_equal(row->item, key->item) && row->name == key->name)
             return cell;
-        cell = row->table.link;
     }
-    return 0;
 }
 
 static enum status read_reactions(struct store *store, struct store_reaction *keys, size_t count)
@@ -161,17 +148,10 @@ static void shards_lock(struct shard *shards, uint64_t set)
         pthread_mutex_lock(&shards[__builtin_ctzll(set)].lock);
 }
 
-static void shards_unlock(struct shard *shards, uint64_t set, size_t row_size)
+static void shards_unlock(struct shard *shards, uint64_t set)
 {
-    for (; set != 0; set &= set - 1) {
-        struct shard *shard = &shards[__builtin_ctzll(set)];
-        while (shard->spare != 0) {
-            uint32_t cell = shard->spare;
-            shard->spare = ((struct table_row *)slab_at(&shard->slab, cell))->link;
-            slab_free(&shard->slab, cell, row_size);
-        }
-        pthread_mutex_unlock(&shard->lock);
-    }
+    for (; set != 0; set &= set - 1)
+        pthread_mutex_unlock(&shards[__builtin_ctzll(set)].lock);
 }
 
 static void batch_lock(struct batch *batch)
@@ -187,76 +167,101 @@ static void batch_lock(struct batch *batch)
 
 static void batch_unlock(struct batch *batch)
 {
-    shards_unlock(batch->memory->reactions, batch->reaction_shards, sizeof(struct reaction_row));
-    shards_unlock(batch->memory->counts, batch->count_shards, sizeof(struct count_row));
+    shards_unlock(batch->memory->reactions, batch->reaction_shards);
+    shards_unlock(batch->memory->counts, batch->count_shards);
 }
 
-static bool spare_add(struct shard *shard, size_t row_size)
+/* A reaction without a time, a counter of 0: there, but saying nothing. */
+static bool reaction_reserve(struct shard *shard, const struct store_reaction *change)
 {
-    uint32_t cell = table_reserve(&shard->table) ? slab_alloc(&shard->slab, row_size) : 0;
+    uint64_t hash = reaction_hash(change->user, change->item, change->kind);
+    if (reaction_find(shard, hash, change) != 0)
+        return true;
+    if (!table_reserve(&shard->table, hash))
+        return false;
+    uint32_t cell = slab_alloc(&shard->slab, sizeof(struct reaction_row));
     if (cell == 0)
         return false;
-    ((struct table_row *)slab_at(&shard->slab, cell))->link = shard->spare;
-    shard->spare = cell;
+    *(struct reaction_row *)slab_at(&shard->slab, cell) =
+        (struct reaction_row){.user = change->user, .item = change->item, .kind = change->kind};
+    table_insert(&shard->table, hash, cell);
     return true;
 }
 
-static uint32_t spare_take(struct shard *shard)
+static bool count_reserve(struct shard *shard, const struct store_count *change)
 {
-    uint32_t cell = shard->spare;
-    ASSERT(cell != 0);
-    shard->spare = ((struct table_row *)slab_at(&shard->slab, cell))->link;
-    return cell;
+    uint64_t hash = count_hash(change->item, change->name);
+    if (count_find(shard, hash, change) != 0)
+        return true;
+    if (!table_reserve(&shard->table, hash))
+        return false;
+    uint32_t cell = slab_alloc(&shard->slab, sizeof(struct count_row));
+    if (cell == 0)
+        return false;
+    *(struct count_row *)slab_at(&shard->slab, cell) =
+        (struct count_row){.item = change->item, .name = change->name};
+    table_insert(&shard->table, hash, cell);
+    return true;
 }
 
-/* A cell for every change that may make a row; what is left over goes back on unlocking. */
 static bool batch_reserve(struct batch *batch)
 {
     const struct store_changes *changes = batch->changes;
     for (size_t i = 0; i < changes->reaction_count; i++)
         if (changes->reactions[i].time_s != 0 &&
-            !spare_add(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
-                       sizeof(struct reaction_row)))
+            !reaction_reserve(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
+                              &changes->reactions[i]))
             return false;
     for (size_t i = 0; i < changes->count_count; i++)
-        if (!spare_add(&batch->memory->counts[count_shard(&changes->counts[i])],
-                       sizeof(struct count_row)))
+        if (!count_reserve(&batch->memory->counts[count_shard(&changes->counts[i])],
+                           &changes->counts[i]))
             return false;
     return true;
+}
+
+static void reaction_sweep(struct shard *shard, const struct store_reaction *change)
+{
+    uint64_t hash = reaction_hash(change->user, change->item, change->kind);
+    uint32_t cell = reaction_find(shard, hash, change);
+    if (cell == 0 || ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s != 0)
+        return;
+    table_remove(&shard->table, hash, cell);
+    slab_free(&shard->slab, cell, sizeof(struct reaction_row));
+}
+
+static void count_sweep(struct shard *shard, const struct store_count *change)
+{
+    uint64_t hash = count_hash(change->item, change->name);
+    uint32_t cell = count_find(shard, hash, change);
+    if (cell == 0 || ((struct count_row *)slab_at(&shard->slab, cell))->value != 0)
+        return;
+    table_remove(&shard->table, hash, cell);
+    slab_free(&shard->slab, cell, sizeof(struct count_row));
+}
+
+/* Rows that say nothing go, whether the batch went through or not. */
+static void batch_sweep(struct batch *batch)
+{
+    const struct store_changes *changes = batch->changes;
+    for (size_t i = 0; i < changes->reaction_count; i++)
+        reaction_sweep(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
+                       &changes->reactions[i]);
+    for (size_t i = 0; i < changes->count_count; i++)
+        count_sweep(&batch->memory->counts[count_shard(&changes->counts[i])], &changes->counts[i]);
 }
 
 static void reaction_apply(struct shard *shard, const struct store_reaction *change)
 {
     uint64_t hash = reaction_hash(change->user, change->item, change->kind);
     uint32_t cell = reaction_find(shard, hash, change);
-    if (change->time_s == 0) {
-        if (cell == 0)
-            return;
-        table_remove(&shard->table, hash, cell);
-        slab_free(&shard->slab, cell, sizeof(struct reaction_row));
-        return;
-    }
-    if (cell != 0) {
+    if (cell != 0)
         ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s = change->time_s;
-        return;
-    }
-    cell = spare_take(shard);
-    struct reaction_row *row = slab_at(&shard->slab, cell);
-    *row = (struct reaction_row){
-        .time_s = change->time_s, .user = change->user, .item = change->item, .kind = change->kind};
-    table_insert(&shard->table, hash, cell);
 }
 
 static bool count_apply(struct shard *shard, const struct store_count *change, int64_t delta)
 {
-    uint64_t hash = count_hash(change->item, change->name);
-    uint32_t cell = count_find(shard, hash, change);
-    if (cell == 0) {
-        cell = spare_take(shard);
-        struct count_row *row = slab_at(&shard->slab, cell);
-        *row = (struct count_row){.name = change->name, .item = change->item};
-        table_insert(&shard->table, hash, cell);
-    }
+    uint32_t cell = count_find(shard, count_hash(change->item, change->name), change);
+    ASSERT(cell != 0);
     struct count_row *row = slab_at(&shard->slab, cell);
     return !__builtin_add_overflow(row->value, delta, &row->value);
 }
@@ -282,15 +287,12 @@ static enum status counts_apply(struct batch *batch)
 static enum status batch_apply(struct batch *batch)
 {
     const struct store_changes *changes = batch->changes;
-    if (!batch_reserve(batch))
-        return STATUS_NO_MEMORY;
-    enum status status = counts_apply(batch);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < changes->reaction_count; i++)
+    enum status status = batch_reserve(batch) ? counts_apply(batch) : STATUS_NO_MEMORY;
+    for (size_t i = 0; status == STATUS_OK && i < changes->reaction_count; i++)
         reaction_apply(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
                        &changes->reactions[i]);
-    return STATUS_OK;
+    batch_sweep(batch);
+    return status;
 }
 
 static enum status apply_unplaced(struct store_memory *memory, const struct store_changes *changes)
@@ -360,10 +362,10 @@ static void store_memory_close(struct store *store)
     free(memory);
 }
 
-static bool shard_init(struct shard *shard, struct slab_pool *pool, table_hash_fn *hash)
+static bool shard_init(struct shard *shard, struct slab_pool *pool)
 {
     pthread_mutex_init(&shard->lock, NULL);
-    table_init(&shard->table, &shard->slab, hash, 0);
+    table_init(&shard->table, &shard->slab);
     return slab_init(&shard->slab, pool);
 }
 
@@ -405,8 +407,8 @@ struct store *store_memory_open(struct memory_budget *budget)
     pthread_mutex_init(&memory->position_lock, NULL);
     bool ready = true;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
-        ready &= shard_init(&memory->reactions[i], memory->pool, reaction_row_hash);
-        ready &= shard_init(&memory->counts[i], memory->pool, count_row_hash);
+        ready &= shard_init(&memory->reactions[i], memory->pool);
+        ready &= shard_init(&memory->counts[i], memory->pool);
     }
     if (!ready) {
         store_memory_close(&memory->store);

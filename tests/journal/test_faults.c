@@ -1,0 +1,307 @@
+/*
+ * Every I/O call of a fixed course of events is made to fail in turn; afterwards nothing that was
+ * released may be missing, and nothing may be half there.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "helper.h"
+
+static char directory[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    directory_make(directory);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    directory_remove(directory);
+    return 0;
+}
+
+/* What the run was promised, whatever went wrong in it. */
+struct outcome {
+    uint64_t released; /* events */
+    uint64_t appended;
+    bool failed;
+};
+
+static void use_journal(struct outcome *outcome, uint64_t groups)
+{
+    struct user user;
+    if (user_open(&user, directory, DURABILITY_COMMIT, NULL) != STATUS_OK) {
+        outcome->failed = true;
+        assert_true(user.report.problem[0] != '\0');
+        return;
+    }
+    assert_false(user.found.wrong);
+    assert_true(user.found.count >= outcome->released);
+    for (uint64_t i = 0; i < groups; i++) {
+        uint64_t took = user_append(&user, 400);
+        if (took < 400 && journal_state(user.journal) == STATUS_DISK_FULL)
+            user_await_state(&user, STATUS_OK);
+        outcome->appended = user.appended;
+        if (user_wait(&user) != STATUS_OK)
+            break;
+        outcome->released = user.appended;
+    }
+    struct journal_stats stats;
+    journal_stats(user.journal, &stats);
+    if (stats.state == STATUS_READONLY) {
+        outcome->failed = true;
+        assert_true(stats.reason[0] != '\0');
+        assert_int_equal(journal_admit(user.journal), STATUS_READONLY);
+    }
+    user_close(&user);
+}
+
+#ifdef LAUD_FAULTS
+
+/* Opens, fills several segments, closes, opens again, goes on, closes. */
+static void run_with_plan(const char *plan, struct outcome *outcome, uint64_t *calls)
+{
+    *outcome = (struct outcome){0};
+    directory_remove(directory);
+    assert_int_equal(mkdir(directory, 0777), 0);
+    assert_int_equal(io_faults_plan(plan), 0);
+    use_journal(outcome, 10);
+    use_journal(outcome, 4);
+    *calls = io_faults_calls();
+    assert_int_equal(io_faults_plan(NULL), 0);
+}
+
+static void check_after(const char *plan, const struct outcome *outcome)
+{
+    struct user user;
+    enum status status = user_open(&user, directory, DURABILITY_COMMIT, NULL);
+    if (status != STATUS_OK)
+        fail_msg("%s: %s: %s", plan, status_name(status), user.report.problem);
+    if (user.found.wrong || user.found.count < outcome->released)
+        fail_msg("%s: %llu events were released, %llu are there", plan,
+                 (unsigned long long)outcome->released, (unsigned long long)user.found.count);
+    assert_true(user.found.count <= outcome->appended);
+    assert_int_equal(user_append(&user, 10), 10);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    user_close(&user);
+    assert_int_equal(count_samples(directory), user.appended);
+}
+
+static void fail_each_call(const char *what, bool harmless)
+{
+    struct outcome outcome;
+    uint64_t calls;
+    uint64_t nth = 0;
+    uint64_t failures = 0;
+    do {
+        char plan[64];
+        snprintf(plan, sizeof plan, "*:%llu:%s", (unsigned long long)++nth, what);
+        run_with_plan(plan, &outcome, &calls);
+        if (harmless && (outcome.failed || outcome.released != 14 * 400))
+            fail_msg("%s made the journal fail", plan);
+        failures += outcome.failed;
+        check_after(plan, &outcome);
+    } while (calls >= nth);
+    print_message("%s: %llu calls in turn, %llu runs failed\n", what, (unsigned long long)nth,
+                  (unsigned long long)failures);
+    assert_int_equal(outcome.released, 14 * 400); /* the last run had no fault */
+    assert_true(nth > 100);
+    assert_true(harmless || failures > 20);
+}
+
+static void test_each_call_fails_with_eio(void **state)
+{
+    (void)state;
+    fail_each_call("EIO", false);
+}
+
+static void test_each_call_fails_with_enospc(void **state)
+{
+    (void)state;
+    fail_each_call("ENOSPC", false);
+}
+
+static void test_each_call_is_short(void **state)
+{
+    (void)state;
+    fail_each_call("SHORT", true);
+}
+
+static void test_each_call_is_interrupted(void **state)
+{
+    (void)state;
+    fail_each_call("EINTR", true);
+}
+
+static void expect_readonly_for_good(const char *plan, const char *point, uint64_t calls)
+{
+    struct user user;
+    struct journal_stats stats;
+    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    uint64_t before = user.found.count;
+    assert_int_equal(io_faults_plan(plan), 0);
+    assert_int_equal(user_append(&user, 10), 10);
+    assert_int_equal(user_wait(&user), STATUS_READONLY);
+    journal_stats(user.journal, &stats);
+    assert_int_equal(stats.state, STATUS_READONLY);
+    assert_non_null(strstr(stats.reason, "Input/output error"));
+    assert_non_null(strstr(stats.reason, ".seg"));
+    assert_int_equal(journal_admit(user.journal), STATUS_READONLY);
+    assert_int_equal(journal_released(user.journal), stats.durable);
+    journal_kick(user.journal);
+    user_close(&user);
+    assert_int_equal(io_faults_calls_at(point), calls);
+    assert_int_equal(io_faults_calls_at("mark.write"), 0);
+    assert_int_equal(io_faults_plan(NULL), 0);
+    uint64_t after = count_samples(directory);
+    assert_true(after == before || after == before + 10);
+}
+
+static void test_a_failed_sync_is_never_tried_again(void **state)
+{
+    (void)state;
+    expect_readonly_for_good("segment.sync:1:EIO", "segment.sync", 1);
+}
+
+static void test_a_failed_write_is_never_tried_again(void **state)
+{
+    (void)state;
+    expect_readonly_for_good("segment.write:1:EIO", "segment.write", 1);
+    assert_int_equal(count_samples(directory), 0);
+}
+
+/* A sync that is left out must be noticed by whoever looks for it: the harness can tell. */
+static void test_a_plan_can_leave_calls_out(void **state)
+{
+    (void)state;
+    struct user user;
+    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(io_faults_plan("segment.write:1:SKIP"), 0);
+    assert_int_equal(user_append(&user, 10), 10);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    assert_int_equal(io_faults_plan(NULL), 0);
+    user_close(&user);
+    struct journal_report report;
+    assert_int_equal(journal_file_verify(directory, NULL, &report), STATUS_DAMAGED);
+}
+
+static void test_a_full_disk_refuses_and_recovers(void **state)
+{
+    (void)state;
+    struct user user;
+    struct journal_stats stats;
+    assert_int_equal(io_faults_plan("spare.allocate:2+:ENOSPC"), 0);
+    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    uint64_t took = user_append(&user, 100000);
+    assert_true(took > 100 && took < 2000);
+    assert_int_equal(journal_admit(user.journal), STATUS_DISK_FULL);
+    assert_int_equal(user_wait(&user), STATUS_OK); /* what was admitted is committed */
+    journal_stats(user.journal, &stats);
+    assert_int_equal(stats.state, STATUS_DISK_FULL);
+    assert_non_null(strstr(stats.reason, "no room"));
+    assert_int_equal(io_faults_plan(NULL), 0);
+    user_await_state(&user, STATUS_OK);
+    assert_int_equal(user_append(&user, 5000), 5000);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    user_close(&user);
+    assert_int_equal(count_samples(directory), took + 5000);
+}
+
+static void test_opening_on_a_full_disk_serves_and_recovers(void **state)
+{
+    (void)state;
+    struct user user;
+    assert_int_equal(io_faults_plan("spare.write:1+:EDQUOT"), 0);
+    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(journal_state(user.journal), STATUS_DISK_FULL);
+    assert_int_equal(user_append(&user, 1), 0);
+    assert_int_equal(io_faults_plan(NULL), 0);
+    user_await_state(&user, STATUS_OK);
+    assert_int_equal(user_append(&user, 100), 100);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    user_close(&user);
+    assert_int_equal(count_samples(directory), 100);
+}
+
+#endif
+
+/* Takes what room is left on the file system of `directory`. */
+static void fill_disk(const char *path)
+{
+    static char bytes[KIB(4)];
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    setvbuf(file, NULL, _IONBF, 0);
+    while (fwrite(bytes, sizeof bytes, 1, file) == 1)
+        ;
+    assert_int_equal(errno, ENOSPC);
+    fclose(file);
+}
+
+static void use_full_disk(const char *ballast)
+{
+    struct user user;
+    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    fill_disk(ballast);
+    uint64_t took = user_append(&user, 1000000);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    assert_int_equal(journal_state(user.journal), STATUS_DISK_FULL);
+    assert_int_equal(unlink(ballast), 0);
+    user_await_state(&user, STATUS_OK);
+    assert_int_equal(user_append(&user, 1), 1);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    fill_disk(ballast);
+    took += user_append(&user, 1000000);
+    user_close(&user); /* on the full disk */
+    assert_int_equal(count_samples(directory), took + 1);
+    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user.found.count, took + 1);
+    assert_int_equal(unlink(ballast), 0);
+    user_await_state(&user, STATUS_OK);
+    user_close(&user);
+}
+
+static void test_a_disk_that_is_really_full(void **state)
+{
+    (void)state;
+    char ballast[128];
+    if (mount("tmpfs", directory, "tmpfs", 0, "size=1m") != 0) {
+        print_message("skipped: cannot mount a small tmpfs: %s\n", strerror(errno));
+        skip();
+    }
+    snprintf(ballast, sizeof ballast, "%s/ballast", directory);
+    use_full_disk(ballast);
+    assert_int_equal(umount2(directory, MNT_DETACH), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef LAUD_FAULTS
+        CASE(test_each_call_fails_with_eio),
+        CASE(test_each_call_fails_with_enospc),
+        CASE(test_each_call_is_short),
+        CASE(test_each_call_is_interrupted),
+        CASE(test_a_failed_sync_is_never_tried_again),
+        CASE(test_a_failed_write_is_never_tried_again),
+        CASE(test_a_plan_can_leave_calls_out),
+        CASE(test_a_full_disk_refuses_and_recovers),
+        CASE(test_opening_on_a_full_disk_serves_and_recovers),
+#endif
+        CASE(test_a_disk_that_is_really_full),
+    };
+#ifndef LAUD_FAULTS
+    print_message("built without faults: only the real full disk is tested\n");
+#endif
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
