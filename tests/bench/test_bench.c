@@ -4,6 +4,7 @@
  * answered with what is not RESP, "TWO" with two replies.
  */
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -137,6 +138,8 @@ static void *server_run(void *argument)
             struct client *client = malloc(sizeof(*client));
             client->fd = accept(server.listener, NULL, NULL);
             client->used = 0;
+            int on = 1; /* or the answers of one pipeline wait for each other's acknowledgement */
+            setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
             server.clients[server.count++] = client;
         }
     }
