@@ -154,6 +154,21 @@ static bool matches(const struct text *patterns, uint32_t count, const char *nam
     return false;
 }
 
+/* Our options, then what tools for Redis ask for by name: no snapshots, everything journaled. */
+static bool config_get(const struct options *options, size_t index, const char **name,
+                       char value[OPTION_TEXT_MAX])
+{
+    static const char *const redis[][2] = {{"save", ""}, {"appendonly", "yes"}};
+    if (options_get(options, index, name, value))
+        return true;
+    size_t beyond = index - OPTIONS_TOTAL;
+    if (beyond >= sizeof redis / sizeof redis[0])
+        return false;
+    *name = redis[beyond][0];
+    snprintf(value, OPTION_TEXT_MAX, "%s", redis[beyond][1]);
+    return true;
+}
+
 bool session_config(struct conn *conn, const struct text *args, uint32_t count)
 {
     const struct options *options = conn->loop->server->parts.options;
@@ -162,10 +177,10 @@ bool session_config(struct conn *conn, const struct text *args, uint32_t count)
     const char *name;
     char value[OPTION_TEXT_MAX];
     size_t found = 0;
-    for (size_t i = 0; options_get(options, i, &name, value); i++)
+    for (size_t i = 0; config_get(options, i, &name, value); i++)
         found += matches(args + 1, count - 1, name);
     bool written = resp_map(&conn->out, found, conn->resp3);
-    for (size_t i = 0; written && options_get(options, i, &name, value); i++) {
+    for (size_t i = 0; written && config_get(options, i, &name, value); i++) {
         if (matches(args + 1, count - 1, name))
             written = resp_text(&conn->out, name) && resp_text(&conn->out, value);
     }

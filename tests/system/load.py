@@ -8,10 +8,12 @@ Client.settle checks; it covers "every acknowledged one is there" and "each in-f
 there or wholly absent" in one go.
 """
 import random
+import subprocess
 import threading
 import time
 
-from laud import Closed, Connection, Error, Failed, expect, expect_equal, encode, pairs
+from laud import (LAUD, Closed, Connection, Error, Failed, clean_environment, die_with_parent,
+                  encode, expect, expect_equal, need_binary, pairs)
 
 ITEMS = 12
 USERS = 6
@@ -218,6 +220,23 @@ class Client:
 
 def set_text(value):
     return "{" + ",".join(sorted(value)) + "}" if isinstance(value, frozenset) else str(value)
+
+
+class Noise:
+    """Load from `laud bench` beside the clients, on users and items of its own: enough of it that
+    the journal goes from segment to segment while the clients are at work."""
+
+    def __init__(self, port, seed):
+        self.process = subprocess.Popen(
+            [need_binary(LAUD), "bench", "--port", str(port), "--connections", "4", "--pipeline",
+             "64", "--seconds", "30", "--id-base", "1000000000", "--seed", str(seed), "--quiet",
+             "--allow-errors", "LIKE {user} noise:{item}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=clean_environment(), preexec_fn=die_with_parent)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
 
 
 # All clients together
