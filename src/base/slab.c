@@ -27,7 +27,9 @@
 #define PAGE_NUMBERS ((SLAB_CELL_LAST >> SLAB_PAGE_SHIFT) + 1)
 #define PAGE_CHARGE  (SLAB_PAGE_BYTES + sizeof(void *)) /* with its place in the page table */
 
-#define LINE_UNITS (SLAB_LINE / SLAB_UNIT)
+#define LINE_UNITS   (SLAB_LINE / SLAB_UNIT)
+#define TABLE_COLORS 32
+#define FREE_BYTES   ((SLAB_CELL_CLASSES * sizeof(uint32_t) + SLAB_LINE - 1) / SLAB_LINE * SLAB_LINE)
 
 _Static_assert(REGION_BYTES % SLAB_PAGE_BYTES == 0, "pages tile a region");
 _Static_assert(SLAB_CELL_MAX <= SLAB_PAGE_BYTES / 2, "a page holds the largest cell");
@@ -44,6 +46,7 @@ struct slab_pool {
     uint8_t *fresh;
     size_t fresh_bytes;
     uint64_t charged;
+    uint32_t slab_count;
 };
 
 struct slab_pool *slab_pool_new(struct memory_budget *budget)
@@ -128,24 +131,40 @@ static uint8_t *pool_take_page(struct slab_pool *pool)
     return page;
 }
 
+static size_t tables_bytes(const struct slab *slab)
+{
+    return TABLE_COLORS * SLAB_LINE + FREE_BYTES + slab->page_limit * sizeof(slab->pages[0]);
+}
+
+/*
+ * The table of free cells and that of pages lie together, so that a small slab needs one page of
+ * address translation for both. Those of a pool's slabs start at different cache lines of their
+ * pages, because all of them are in use at once.
+ */
 bool slab_init(struct slab *slab, struct slab_pool *pool)
 {
     *slab = (struct slab){.pool = pool};
     uint64_t affordable = pool->budget->limit / SLAB_PAGE_BYTES + 1;
     slab->page_limit = affordable < PAGE_NUMBERS ? (uint32_t)affordable : PAGE_NUMBERS;
-    void *table = mmap(NULL, slab->page_limit * sizeof(slab->pages[0]), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table == MAP_FAILED)
+    void *tables = mmap(NULL, tables_bytes(slab), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (tables == MAP_FAILED)
         return false;
-    slab->pages = table;
+    pthread_mutex_lock(&pool->lock);
+    size_t color = pool->slab_count++ % TABLE_COLORS;
+    pthread_mutex_unlock(&pool->lock);
+    uint8_t *start = (uint8_t *)tables + color * SLAB_LINE;
+    slab->tables = tables;
+    slab->free = (uint32_t *)start;
+    slab->pages = (_Atomic(uint8_t *) *)(start + FREE_BYTES);
     return true;
 }
 
 void slab_destroy(struct slab *slab)
 {
-    if (slab->pages != NULL)
-        munmap((void *)slab->pages, slab->page_limit * sizeof(slab->pages[0]));
-    slab->pages = NULL;
+    if (slab->tables != NULL)
+        munmap(slab->tables, tables_bytes(slab));
+    slab->tables = NULL;
 }
 
 static void free_push(struct slab *slab, uint32_t cell, uint32_t units)

@@ -30,13 +30,14 @@
 struct slab_pool;
 
 struct slab {
-    struct slab_pool *pool;
-    _Atomic(uint8_t *) *pages; /* by page number; reserved whole, so it never moves */
+    _Atomic(uint8_t *) *pages; /* by page number */
+    uint32_t *free;            /* newest freed cell by units, linked by first word */
+    uint32_t fresh;            /* handle of the first unit of the newest page not yet given out */
+    uint32_t fresh_end;        /* and the end of that page */
     uint32_t page_count;
     uint32_t page_limit;
-    uint32_t fresh;     /* handle of the first unit of the newest page not yet given out */
-    uint32_t fresh_end; /* and the end of that page */
-    uint32_t free[SLAB_CELL_CLASSES]; /* newest freed cell by units, linked by first word */
+    struct slab_pool *pool;
+    void *tables; /* where free and pages are: reserved whole, so that neither ever moves */
 };
 
 /* NULL: no memory. The budget outlives the pool; freeing gives back all that was charged. */

@@ -80,35 +80,54 @@ static inline struct table_bucket *table_bucket_of(const struct table *table, ui
     return segment + (bucket & (TABLE_SEGMENT_BUCKETS - 1));
 }
 
+/* A bit for each slot with this tag and a cell; no branch, for there is no telling which it is. */
+static inline uint32_t table_match(const struct table_bucket *bucket, uint32_t tag)
+{
+    uint32_t match = 0;
+    for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
+        uint64_t slot = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
+        match |= (uint32_t)(slot >> 32 == tag) << i;
+    }
+    return match;
+}
+
+static inline uint32_t table_cell(const struct table_bucket *bucket, uint32_t slot)
+{
+    return (uint32_t)atomic_load_explicit(&bucket->slots[slot], memory_order_acquire);
+}
+
 /* Walks the cells that a hash may stand for: compare each row's own key. */
 struct table_walk {
     const struct table *table;
     const struct table_bucket *bucket;
-    uint32_t slot;
+    uint32_t match;
     uint32_t tag;
 };
 
 static inline struct table_walk table_walk_start(const struct table *table, uint64_t hash)
 {
-    return (struct table_walk){
+    struct table_walk walk = {
         .table = table, .bucket = table_bucket_of(table, hash), .tag = (uint32_t)hash};
+    if (walk.bucket != NULL)
+        walk.match = table_match(walk.bucket, walk.tag);
+    return walk;
 }
 
 /* The next cell, 0 at the end. */
 static inline uint32_t table_walk_next(struct table_walk *walk)
 {
     while (walk->bucket != NULL) {
-        while (walk->slot < TABLE_SLOTS) {
-            uint64_t slot =
-                atomic_load_explicit(&walk->bucket->slots[walk->slot++], memory_order_relaxed);
-            uint32_t cell = (uint32_t)slot;
-            if (slot >> 32 == walk->tag && cell != 0 && !(cell & TABLE_LINK))
+        while (walk->match != 0) {
+            uint32_t cell = table_cell(walk->bucket, (uint32_t)__builtin_ctz(walk->match));
+            walk->match &= walk->match - 1;
+            if (cell != 0 && !(cell & TABLE_LINK))
                 return cell;
         }
-        uint32_t last = (uint32_t)atomic_load_explicit(&walk->bucket->slots[TABLE_SLOTS - 1],
-                                                       memory_order_relaxed);
-        walk->bucket = last & TABLE_LINK ? slab_at(walk->table->slab, last & ~TABLE_LINK) : NULL;
-        walk->slot = 0;
+        uint32_t last = table_cell(walk->bucket, TABLE_SLOTS - 1);
+        if (!(last & TABLE_LINK))
+            break;
+        walk->bucket = slab_at(walk->table->slab, last & ~TABLE_LINK);
+        walk->match = table_match(walk->bucket, walk->tag);
     }
     return 0;
 }
@@ -116,15 +135,12 @@ static inline uint32_t table_walk_next(struct table_walk *walk)
 /* Without the lock: most likely the cell a hash stands for, 0 if it is not in its first bucket. */
 static inline uint32_t table_peek(const struct table *table, uint64_t hash)
 {
-    struct table_bucket *bucket = table_bucket_of(table, hash);
-    if (bucket == NULL)
+    const struct table_bucket *bucket = table_bucket_of(table, hash);
+    uint32_t match = bucket == NULL ? 0 : table_match(bucket, (uint32_t)hash);
+    if (match == 0)
         return 0;
-    for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
-        uint64_t slot = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
-        if (slot >> 32 == (uint32_t)hash && !((uint32_t)slot & TABLE_LINK))
-            return (uint32_t)slot;
-    }
-    return 0;
+    uint32_t cell = table_cell(bucket, (uint32_t)__builtin_ctz(match));
+    return cell & TABLE_LINK ? 0 : cell;
 }
 
 static inline void table_prefetch(const struct table *table, uint64_t hash)

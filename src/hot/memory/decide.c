@@ -43,6 +43,7 @@ struct decision {
     uint32_t other_count;
 };
 
+/* The user's shard is locked from here to decision_end. Filled by hand: most of it stays unused. */
 static void decision_begin(struct decision *decision, struct hot_memory *hot,
                            struct hot_trail trail)
 {
@@ -54,7 +55,27 @@ static void decision_begin(struct decision *decision, struct hot_memory *hot,
     if (decision->time_s == 0)
         decision->time_s = 1; /* 0 means absent in a store */
     pthread_mutex_lock(&decision->users->lock);
-    decision->row = user_find(decision->users, trail.user, decision->user);
+    decision->row = user_find(decision->users, trail.user, decision->user, trail.guess);
+}
+
+static void decision_begin_request(struct decision *decision, struct hot_memory *hot,
+                                   const struct hot_request *request, struct hot_trail trail)
+{
+    decision->user = request->user;
+    decision->item = request->items[0];
+    decision->kind = request->name;
+    decision->time_s = request->time_s;
+    decision_begin(decision, hot, trail);
+}
+
+static void decision_begin_event(struct decision *decision, struct hot_memory *hot,
+                                 const struct event *event, struct hot_trail trail)
+{
+    decision->user = event->user;
+    decision->item = event->item;
+    decision->kind = event->name;
+    decision->time_s = event->time_s;
+    decision_begin(decision, hot, trail);
 }
 
 static void decision_end(struct decision *decision)
@@ -251,16 +272,6 @@ static enum status clear_change(struct decision *decision)
     return status;
 }
 
-static struct decision decision_of(const struct hot_request *request)
-{
-    return (struct decision){
-        .user = request->user,
-        .item = request->items[0],
-        .kind = request->name,
-        .time_s = request->time_s,
-    };
-}
-
 static void decision_answer(struct hot_request *request, enum status status, bool changed)
 {
     ASSERT(status != STATUS_DAMAGED); /* counts and shelves are changed together or not at all */
@@ -270,8 +281,8 @@ static void decision_answer(struct hot_request *request, enum status status, boo
 
 void hot_memory_set(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
 {
-    struct decision decision = decision_of(request);
-    decision_begin(&decision, hot, trail);
+    struct decision decision;
+    decision_begin_request(&decision, hot, request, trail);
     enum status status = STATUS_OK;
     bool change = false;
     decision.wanted = find_hot(&decision, decision.kind);
@@ -290,8 +301,8 @@ void hot_memory_set(struct hot_memory *hot, struct hot_request *request, struct 
 
 void hot_memory_clear(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
 {
-    struct decision decision = decision_of(request);
-    decision_begin(&decision, hot, trail);
+    struct decision decision;
+    decision_begin_request(&decision, hot, request, trail);
     decision.wanted = find_hot(&decision, decision.kind);
     enum status status = find_rest(&decision);
     bool change = status == STATUS_OK && is_live(&decision.wanted);
@@ -299,12 +310,6 @@ void hot_memory_clear(struct hot_memory *hot, struct hot_request *request, struc
         status = clear_change(&decision);
     decision_end(&decision);
     decision_answer(request, status, change);
-}
-
-static struct decision decision_again(const struct event *event)
-{
-    return (struct decision){
-        .user = event->user, .item = event->item, .kind = event->name, .time_s = event->time_s};
 }
 
 /* No kind is cleared twice, or by itself. */
@@ -325,10 +330,11 @@ static bool cleared_is_sound(const struct event *event)
 enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *event,
                                  struct hot_trail trail)
 {
-    struct decision decision = decision_again(event);
     if (!cleared_is_sound(event))
         return STATUS_DAMAGED;
-    decision_begin(&decision, hot, trail);
+    struct decision decision;
+    decision_begin_event(&decision, hot, event, trail);
+    decision.wanted.where = ABSENT; /* its event says so */
     for (uint32_t i = 0; i < event->cleared_count; i++)
         decision.others[decision.other_count++] = find_hot(&decision, event->cleared[i]);
     enum status status = find_rest(&decision);
@@ -344,8 +350,8 @@ enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *eve
 enum status hot_memory_apply_clear(struct hot_memory *hot, const struct event *event,
                                    struct hot_trail trail)
 {
-    struct decision decision = decision_again(event);
-    decision_begin(&decision, hot, trail);
+    struct decision decision;
+    decision_begin_event(&decision, hot, event, trail);
     decision.wanted = find_hot(&decision, decision.kind);
     enum status status = find_rest(&decision);
     if (status == STATUS_OK)

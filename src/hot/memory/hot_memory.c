@@ -31,8 +31,8 @@ enum {
     TRAIL_ITEM = 2,
 };
 
-static void trails_prefetch(struct hot_memory *hot, const struct hot_trail *trails,
-                            const uint8_t *sides, size_t count)
+static void trails_prefetch(struct hot_memory *hot, struct hot_trail *trails, const uint8_t *sides,
+                            size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (sides[i] & TRAIL_USER)
@@ -42,13 +42,13 @@ static void trails_prefetch(struct hot_memory *hot, const struct hot_trail *trai
     }
     for (size_t i = 0; i < count; i++) {
         if (sides[i] & TRAIL_USER)
-            user_prefetch_row(user_shard_of(hot, trails[i].user), trails[i].user);
+            trails[i].guess = user_guess(user_shard_of(hot, trails[i].user), trails[i].user);
         if (sides[i] & TRAIL_ITEM)
             item_prefetch(item_shard_of(hot, trails[i].item), trails[i].item);
     }
     for (size_t i = 0; i < count; i++)
-        if (sides[i] & TRAIL_USER)
-            user_prefetch_chunk(user_shard_of(hot, trails[i].user), trails[i].user);
+        if (trails[i].guess != NULL)
+            user_prefetch_chunk(user_shard_of(hot, trails[i].user), trails[i].guess);
 }
 
 static void run_one(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
@@ -85,6 +85,7 @@ static void run_batch(struct hot_memory *hot, struct hot_request *requests, size
         const struct hot_request *request = &requests[i];
         sides[i] = (needs_user(request->action) ? TRAIL_USER : 0) |
                    (changes_item(request->action) ? TRAIL_ITEM : 0);
+        trails[i].guess = NULL;
         if (sides[i] & TRAIL_USER)
             trails[i].user = user_hash_of(hot, request->user);
         if (sides[i] & TRAIL_ITEM)
@@ -130,6 +131,7 @@ static enum status apply_batch(struct hot_memory *hot, const struct event *event
     uint8_t sides[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++) {
         sides[i] = events[i].type == EVENT_ADD ? TRAIL_ITEM : TRAIL_USER | TRAIL_ITEM;
+        trails[i].guess = NULL;
         trails[i].user = user_hash_of(hot, events[i].user);
         trails[i].item = item_hash_of(hot, events[i].item);
     }

@@ -41,7 +41,8 @@ struct hot_memory {
 /* The hashes of one request or event, computed once. */
 struct hot_trail {
     uint64_t user;
-    uint64_t item; /* of the first item */
+    uint64_t item;          /* of the first item */
+    struct user_row *guess; /* see user_guess */
 };
 
 static inline struct hot_memory *hot_memory_of(struct hot *hot)

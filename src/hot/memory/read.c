@@ -152,18 +152,18 @@ static enum status look_through(struct lookup *lookup, struct user_row *row, int
     return store_ask(lookup);
 }
 
-static enum status read_user(struct hot_memory *hot, struct hot_request *request, uint64_t hash,
-                             int kind)
+static enum status read_user(struct hot_memory *hot, struct hot_request *request,
+                             struct hot_trail trail, int kind)
 {
     for (uint32_t i = 0; i < request->item_count; i++)
         request->answers[i] = (struct hot_answer){0};
     struct lookup lookup;
     lookup.hot = hot;
-    lookup.users = user_shard_of(hot, hash);
+    lookup.users = user_shard_of(hot, trail.user);
     lookup.request = request;
     lookup.store_count = 0;
     pthread_mutex_lock(&lookup.users->lock);
-    struct user_row *row = user_find(lookup.users, hash, request->user);
+    struct user_row *row = user_find(lookup.users, trail.user, request->user, trail.guess);
     enum status status = row == NULL ? STATUS_OK : look_through(&lookup, row, kind);
     pthread_mutex_unlock(&lookup.users->lock);
     return status;
@@ -233,7 +233,7 @@ static enum status read_items(struct hot_memory *hot, struct hot_request *reques
 
 void hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
 {
-    request->status = read_user(hot, request, trail.user, request->name);
+    request->status = read_user(hot, request, trail, request->name);
 }
 
 void hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
@@ -247,7 +247,7 @@ void hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
 void hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                      struct hot_scratch *scratch)
 {
-    request->status = read_user(hot, request, trail.user, -1);
+    request->status = read_user(hot, request, trail, -1);
     if (request->status == STATUS_OK)
         request->status = read_items(hot, request, scratch);
 }

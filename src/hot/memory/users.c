@@ -28,8 +28,11 @@ void user_shard_destroy(struct user_shard *shard)
     pthread_mutex_destroy(&shard->lock);
 }
 
-struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user)
+struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user,
+                           struct user_row *guess)
 {
+    if (guess != NULL && id_equal(user_of(guess), user))
+        return guess;
     struct table_walk walk = table_walk_start(&shard->table, hash);
     for (;;) {
         uint32_t cell = table_walk_next(&walk);
@@ -171,19 +174,4 @@ void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *s
     shard->reactions--;
     if (shelf->count == 0 && !(shelf->flags & SHELF_INCOMPLETE))
         shelf_retire(shard, row, shelf);
-}
-
-void user_prefetch_chunk(const struct user_shard *shard, uint64_t hash)
-{
-    uint32_t cell = table_peek(&shard->table, hash);
-    if (cell == 0)
-        return;
-    const struct user_row *row = slab_at(&shard->slab, cell);
-    uint32_t chunk = atomic_load_explicit(&row->first.newest, memory_order_acquire);
-    if (chunk == 0)
-        return;
-    const char *at = slab_at(&shard->slab, chunk);
-    __builtin_prefetch(at, 1);
-    __builtin_prefetch(at + 64, 1);
-    __builtin_prefetch(at + 128, 1);
 }

@@ -48,7 +48,9 @@ struct user_room {
 bool user_shard_init(struct user_shard *shard, struct slab_pool *pool);
 void user_shard_destroy(struct user_shard *shard);
 
-struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user);
+/* `guess` is from user_guess, or NULL. */
+struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user,
+                           struct user_row *guess);
 
 /* The shelf for an item, NULL if there is none. */
 struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
@@ -75,15 +77,30 @@ struct shelf *user_push(struct user_shard *shard, uint64_t hash, struct id user,
 void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *shelf,
                  struct shelf_place place);
 
-/* Without the lock: brings the first row of the hash closer. */
-static inline void user_prefetch_row(const struct user_shard *shard, uint64_t hash)
+/*
+ * Without the lock: most likely the user's row, on its way into the cache; NULL if none was seen. It
+ * is a row for ever, of one user for ever, so user_find may be given it.
+ */
+static inline struct user_row *user_guess(const struct user_shard *shard, uint64_t hash)
 {
     uint32_t cell = table_peek(&shard->table, hash);
-    if (cell != 0)
-        __builtin_prefetch(slab_at(&shard->slab, cell), 1);
+    if (cell == 0)
+        return NULL;
+    struct user_row *row = slab_at(&shard->slab, cell);
+    __builtin_prefetch(row, 1);
+    return row;
 }
 
 /* Looks into a row without the lock and prefetches the newest chunk of its first shelf. */
-void user_prefetch_chunk(const struct user_shard *shard, uint64_t hash);
+static inline void user_prefetch_chunk(const struct user_shard *shard, const struct user_row *row)
+{
+    uint32_t chunk = atomic_load_explicit(&row->first.newest, memory_order_acquire);
+    if (chunk == 0)
+        return;
+    const char *at = slab_at(&shard->slab, chunk);
+    __builtin_prefetch(at, 1);
+    __builtin_prefetch(at + 64, 1);
+    __builtin_prefetch(at + 128, 1);
+}
 
 #endif

@@ -1,0 +1,147 @@
+#include "support.h"
+
+struct item_bed {
+    struct memory_budget budget;
+    struct slab_pool *pool;
+    struct item_shard shard;
+};
+
+static void item_bed_open(struct item_bed *bed, uint64_t limit)
+{
+    memset(bed, 0, sizeof(*bed));
+    bed->budget.limit = limit;
+    bed->pool = slab_pool_new(&bed->budget);
+    assert_non_null(bed->pool);
+    assert_true(item_shard_init(&bed->shard, bed->pool));
+}
+
+static void item_bed_close(struct item_bed *bed)
+{
+    item_shard_destroy(&bed->shard);
+    slab_pool_free(bed->pool);
+    assert_int_equal(memory_used(&bed->budget), 0);
+}
+
+static enum status add(struct item_bed *bed, struct item item, uint8_t name, int64_t delta)
+{
+    struct item_slot slot;
+    uint64_t hash = item_hash(item, 3);
+    enum status status = item_reserve(&bed->shard, hash, item, name, delta, &slot);
+    if (status == STATUS_OK)
+        item_add(&slot, name, delta, 77);
+    return status;
+}
+
+static int64_t value(struct item_bed *bed, struct item item, uint8_t name)
+{
+    return item_value(item_find(&bed->shard, item_hash(item, 3), item), name);
+}
+
+/* All names there can be, in rows that grow step by step, narrow and wide. */
+static void test_every_counter_fits_a_row(void **state)
+{
+    (void)state;
+    struct item_bed bed;
+    item_bed_open(&bed, MIB(16));
+    for (uint32_t name = 0; name < LIMIT_NAMES; name++) {
+        for (uint32_t number = 0; number < 12; number++)
+            assert_int_equal(add(&bed, item_number(number), (uint8_t)name, name * 10 + number),
+                             STATUS_OK);
+        for (uint32_t number = 0; number < 12; number++)
+            for (uint32_t before = 0; before <= name; before++)
+                assert_int_equal(value(&bed, item_number(number), (uint8_t)before),
+                                 before * 10 + number);
+    }
+    struct hot_counter counters[LIMIT_NAMES];
+    struct item item = item_number(5);
+    struct item_row *row = item_find(&bed.shard, item_hash(item, 3), item);
+    assert_int_equal(row->count, LIMIT_NAMES);
+    assert_true(item_equal(item_of(row), item));
+    item_read(row, counters);
+    for (uint32_t i = 0; i < LIMIT_NAMES; i++)
+        assert_int_equal(counters[i].value, counters[i].name * 10 + 5);
+    assert_int_equal(bed.shard.table.rows, 12);
+    item_bed_close(&bed);
+}
+
+static void test_values_widen(void **state)
+{
+    (void)state;
+    struct item_bed bed;
+    struct item narrow = item_number(0);
+    struct item wide = item_number(4);
+    assert_true(id_is_wide(wide.id));
+    item_bed_open(&bed, MIB(1));
+    const struct item items[] = {narrow, wide};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(add(&bed, items[i], 1, INT32_MAX), STATUS_OK);
+        assert_int_equal(add(&bed, items[i], 2, INT32_MIN), STATUS_OK);
+        assert_int_equal(add(&bed, items[i], 1, 1), STATUS_OK);
+        assert_true(value(&bed, items[i], 1) == (int64_t)INT32_MAX + 1);
+        assert_true(value(&bed, items[i], 2) == INT32_MIN);
+        assert_int_equal(add(&bed, items[i], 2, -1), STATUS_OK);
+        assert_true(value(&bed, items[i], 2) == (int64_t)INT32_MIN - 1);
+    }
+    item_bed_close(&bed);
+}
+
+static void test_overflow_is_refused(void **state)
+{
+    (void)state;
+    struct item_bed bed;
+    struct item item = item_number(1);
+    item_bed_open(&bed, MIB(1));
+    assert_int_equal(add(&bed, item, 1, INT64_MAX), STATUS_OK);
+    assert_int_equal(add(&bed, item, 1, 1), STATUS_COUNTER_OVERFLOW);
+    assert_true(value(&bed, item, 1) == INT64_MAX);
+    assert_int_equal(add(&bed, item, 2, INT64_MIN), STATUS_OK);
+    assert_int_equal(add(&bed, item, 2, -1), STATUS_COUNTER_OVERFLOW);
+    assert_true(value(&bed, item, 2) == INT64_MIN);
+    assert_int_equal(add(&bed, item, 2, INT64_MAX), STATUS_OK);
+    assert_true(value(&bed, item, 2) == -1);
+    item_bed_close(&bed);
+}
+
+static void test_release_leaves_no_row(void **state)
+{
+    (void)state;
+    struct item_bed bed;
+    struct item_slot slot;
+    struct item item = item_number(1);
+    uint64_t hash = item_hash(item, 3);
+    item_bed_open(&bed, MIB(1));
+    assert_int_equal(item_reserve(&bed.shard, hash, item, 1, INT64_MAX, &slot), STATUS_OK);
+    item_release(&bed.shard, hash, &slot);
+    assert_null(item_find(&bed.shard, hash, item));
+    assert_int_equal(bed.shard.table.rows, 0);
+    assert_int_equal(add(&bed, item, 1, 5), STATUS_OK);
+    assert_int_equal(item_reserve(&bed.shard, hash, item, 2, 1, &slot), STATUS_OK);
+    item_release(&bed.shard, hash, &slot);
+    assert_int_equal(item_find(&bed.shard, hash, item)->count, 1);
+    assert_int_equal(value(&bed, item, 1), 5);
+    item_bed_close(&bed);
+}
+
+static void test_four_short_counters_take_40_bytes(void **state)
+{
+    (void)state;
+    struct item_bed bed;
+    item_bed_open(&bed, MIB(64));
+    for (uint64_t id = 0; id < 100000; id++)
+        for (uint8_t name = 0; name < 4; name++)
+            assert_int_equal(add(&bed, (struct item){.id = {.lo = id}}, name, 1), STATUS_OK);
+    assert_in_range(memory_used(&bed.budget) / 100000, 40, 64);
+    item_bed_close(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_counter_fits_a_row),
+        cmocka_unit_test(test_values_widen),
+        cmocka_unit_test(test_overflow_is_refused),
+        cmocka_unit_test(test_release_leaves_no_row),
+        cmocka_unit_test(test_four_short_counters_take_40_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
