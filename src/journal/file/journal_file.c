@@ -49,7 +49,9 @@ static uint64_t file_released(struct journal *port)
 
 static void file_kick(struct journal *port)
 {
-    writer_wake(journal_of(port));
+    struct journal_file *journal = journal_of(port);
+    atomic_store(&journal->kicked, 1);
+    writer_wake(journal);
 }
 
 static enum status file_state(struct journal *port)

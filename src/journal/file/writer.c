@@ -315,7 +315,7 @@ static void writer_sleep(struct journal_file *journal)
     uint64_t limit = sleep_limit_ns(journal);
     struct timespec timeout = {(time_t)(limit / 1000000000), (long)(limit % 1000000000)};
     atomic_store(&journal->sleeping, 1);
-    bool nothing = journal->failed || atomic_load(&journal->ring.tail) == journal->written;
+    bool nothing = journal->failed || atomic_load(&journal->kicked) == 0;
     if (nothing && atomic_load(&journal->attention) == 0 && limit > 0)
         syscall(SYS_futex, &journal->sleeping, FUTEX_WAIT_PRIVATE, 1,
                 limit == UINT64_MAX ? NULL : &timeout, NULL, 0);
@@ -326,16 +326,6 @@ void writer_wake(struct journal_file *journal)
 {
     if (atomic_load(&journal->sleeping) == 1 && atomic_exchange(&journal->sleeping, 0) == 1)
         syscall(SYS_futex, &journal->sleeping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-/* Someone has taken a place in the ring and not yet filled it: it is a matter of nanoseconds,
- * unless its processor was taken away. */
-static void await_publication(unsigned *tries)
-{
-    if (++*tries < UNPUBLISHED_YIELDS)
-        sched_yield();
-    else
-        nanosleep(&(struct timespec){0, UNPUBLISHED_PAUSE_NS}, NULL);
 }
 
 static void writer_finish(struct journal_file *journal)
@@ -359,7 +349,6 @@ static void writer_finish(struct journal_file *journal)
 void *writer_run(void *argument)
 {
     struct journal_file *journal = argument;
-    unsigned tries = 0;
     CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
     for (;;) {
         /* In this order: whoever says stop sets `stopping` first, then asks for attention. */
@@ -367,17 +356,14 @@ void *writer_run(void *argument)
         bool stopping = atomic_load(&journal->stopping);
         if (attend)
             writer_attend(journal);
-        if (!journal->failed && writer_round(journal)) {
-            tries = 0;
-            continue;
-        }
+        bool kicked = atomic_exchange(&journal->kicked, 0) != 0;
+        if (!journal->failed && (kicked || stopping || sync_is_due(journal)))
+            writer_round(journal);
         bool drained = atomic_load(&journal->ring.tail) == journal->written;
         if (stopping && (drained || journal->failed))
             break;
-        if (drained || journal->failed)
+        if (!stopping)
             writer_sleep(journal);
-        else
-            await_publication(&tries);
     }
     writer_finish(journal);
     return NULL;
