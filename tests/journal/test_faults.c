@@ -28,12 +28,18 @@ static int teardown(void **state)
     return 0;
 }
 
+#ifdef LAUD_FAULTS
+
 /* What the run was promised, whatever went wrong in it. */
 struct outcome {
     uint64_t released; /* events */
     uint64_t appended;
     bool failed;
 };
+
+#define GROUP         400 /* events appended and waited for */
+#define GROUPS_FIRST  6   /* before the first close: more than one segment */
+#define GROUPS_SECOND 2   /* after it */
 
 static void use_journal(struct outcome *outcome, uint64_t groups)
 {
@@ -46,8 +52,8 @@ static void use_journal(struct outcome *outcome, uint64_t groups)
     assert_false(user.found.wrong);
     assert_true(user.found.count >= outcome->released);
     for (uint64_t i = 0; i < groups; i++) {
-        uint64_t took = user_append(&user, 400);
-        if (took < 400 && journal_state(user.journal) == STATUS_DISK_FULL)
+        uint64_t took = user_append(&user, GROUP);
+        if (took < GROUP && journal_state(user.journal) == STATUS_DISK_FULL)
             user_await_state(&user, STATUS_OK);
         outcome->appended = user.appended;
         if (user_wait(&user) != STATUS_OK)
@@ -64,8 +70,6 @@ static void use_journal(struct outcome *outcome, uint64_t groups)
     user_close(&user);
 }
 
-#ifdef LAUD_FAULTS
-
 /* Opens, fills several segments, closes, opens again, goes on, closes. */
 static void run_with_plan(const char *plan, struct outcome *outcome, uint64_t *calls)
 {
@@ -73,8 +77,8 @@ static void run_with_plan(const char *plan, struct outcome *outcome, uint64_t *c
     directory_remove(directory);
     assert_int_equal(mkdir(directory, 0777), 0);
     assert_int_equal(io_faults_plan(plan), 0);
-    use_journal(outcome, 10);
-    use_journal(outcome, 4);
+    use_journal(outcome, GROUPS_FIRST);
+    use_journal(outcome, GROUPS_SECOND);
     *calls = io_faults_calls();
     assert_int_equal(io_faults_plan(NULL), 0);
 }
@@ -105,14 +109,16 @@ static void fail_each_call(const char *what, bool harmless)
         char plan[64];
         snprintf(plan, sizeof plan, "*:%llu:%s", (unsigned long long)++nth, what);
         run_with_plan(plan, &outcome, &calls);
-        if (harmless && (outcome.failed || outcome.released != 14 * 400))
+        if (harmless &&
+            (outcome.failed || outcome.released != (GROUPS_FIRST + GROUPS_SECOND) * GROUP))
             fail_msg("%s made the journal fail", plan);
         failures += outcome.failed;
         check_after(plan, &outcome);
     } while (calls >= nth);
     print_message("%s: %llu calls in turn, %llu runs failed\n", what, (unsigned long long)nth,
                   (unsigned long long)failures);
-    assert_int_equal(outcome.released, 14 * 400); /* the last run had no fault */
+    assert_int_equal(outcome.released,
+                     (GROUPS_FIRST + GROUPS_SECOND) * GROUP); /* the last run had no fault */
     assert_true(nth > 100);
     assert_true(harmless || failures > 20);
 }

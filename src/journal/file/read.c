@@ -40,6 +40,7 @@ struct reader {
     uint64_t before; /* bytes of the segments before it */
     /* A window on it */
     uint8_t *window;
+    size_t window_bytes; /* as large as the largest segment needs, at most WINDOW_BYTES */
     uint64_t window_start;
     size_t window_length;
 };
@@ -138,7 +139,8 @@ static enum status reader_need(struct reader *reader, uint64_t offset, size_t le
         length = (size_t)left;
     if (offset < reader->window_start ||
         offset + length > reader->window_start + reader->window_length) {
-        ssize_t filled = io_pread("segment.read", reader->fd, reader->window, WINDOW_BYTES, offset);
+        ssize_t filled =
+            io_pread("segment.read", reader->fd, reader->window, reader->window_bytes, offset);
         if (filled < 0)
             return reader_say(reader, STATUS_IO_FAILED,
                               "cannot read journal segment %s at offset %" PRIu64 ": %s",
@@ -368,9 +370,10 @@ static enum status read_segment(struct reader *reader, uint64_t number, bool fro
     return status;
 }
 
-/* Sums up the files' sizes, so that progress can be told. */
+/* Sums up the files' sizes, so that progress can be told, and makes the window. */
 static enum status measure(struct reader *reader)
 {
+    uint64_t largest = 1;
     for (size_t i = 0; i < reader->count; i++) {
         segment_name(reader->numbers[i], reader->name);
         enum status status = open_segment(reader, false);
@@ -379,8 +382,14 @@ static enum status measure(struct reader *reader)
         if (status != STATUS_OK)
             return status;
         reader->report->bytes_total += reader->size;
+        if (reader->size > largest)
+            largest = reader->size;
     }
-    return STATUS_OK;
+    reader->window_bytes = largest < WINDOW_BYTES ? (size_t)largest : WINDOW_BYTES;
+    reader->window = malloc(reader->window_bytes);
+    return reader->window != NULL
+               ? STATUS_OK
+               : reader_say(reader, STATUS_IO_FAILED, "not enough memory to read the journal");
 }
 
 static enum status read_all(struct reader *reader, bool from_disk)
@@ -412,13 +421,8 @@ enum status journal_read(const char *directory, bool from_disk,
         .report = report,
         .end = end,
         .fd = -1,
-        .window = malloc(WINDOW_BYTES),
     };
-    enum status status = STATUS_IO_FAILED;
-    if (reader.window != NULL)
-        status = read_all(&reader, from_disk);
-    else
-        reader_say(&reader, status, "not enough memory to read the journal");
+    enum status status = read_all(&reader, from_disk);
     free(reader.window);
     free(reader.numbers);
     return status;

@@ -182,6 +182,7 @@ void *preparer_run(void *argument)
     struct journal_file *journal = argument;
     bool reserved = false;
     CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
+    pthread_setname_np(pthread_self(), "journal-spare");
     pthread_mutex_lock(&journal->lock);
     while (!journal->preparer_stopping) {
         uint32_t state = atomic_load(&journal->spare);

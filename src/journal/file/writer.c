@@ -350,6 +350,7 @@ void *writer_run(void *argument)
 {
     struct journal_file *journal = argument;
     CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
+    pthread_setname_np(pthread_self(), "journal");
     for (;;) {
         /* In this order: whoever says stop sets `stopping` first, then asks for attention. */
         bool attend = atomic_exchange(&journal->attention, 0) != 0;

@@ -1,0 +1,255 @@
+/*
+ * Arbitrary bytes as a journal: as one record, and as the file of a segment that is then verified
+ * with everything around it in order. Nothing may crash, leak or hang, and whatever is accepted
+ * must encode to the same bytes again.
+ *
+ * The first byte of the input says how much of the segment is put right before it is read, so that
+ * the fuzzer gets past the checksums: bit 0 a good header in front, bit 1 good batch headers for
+ * what look like batches, bit 2 good record checks, bit 3 a mark that lies behind everything.
+ *
+ * The seed corpus, tests/fuzz/corpus/journal, is made by: fuzz_journal --seeds DIRECTORY
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/names.h"
+#include "journal/event.h"
+#include "journal/file/journal_file.h"
+#include "journal/file/mark.h"
+#include "journal/file/path.h"
+#include "journal/file/segment.h"
+#include "journal/little.h"
+
+#define INPUT_MAX KIB(64)
+
+enum { FIX_HEADER = 1, FIX_BATCHES = 2, FIX_RECORDS = 4, MARK_BEHIND = 8 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static char directory[64];
+static char segment_path[JOURNAL_PATH_BYTES];
+static uint8_t file[SEGMENT_HEADER_BYTES + INPUT_MAX];
+
+#define EXPECT(what)                                                                               \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            fprintf(stderr, "fuzz_journal: not so: %s\n", #what);                                  \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void decode_one(const uint8_t *data, size_t size)
+{
+    struct event event;
+    size_t got = 0;
+    if (event_decode(data, size, 0, &event, &got) != STATUS_OK)
+        return;
+    uint8_t back[LIMIT_EVENT_BYTES];
+    EXPECT(got <= size && event_size(&event) == got);
+    uint64_t first = event_encode(&event, 0, back, got);
+    memcpy(back, &first, sizeof first);
+    EXPECT(memcmp(back, data, got) == 0);
+}
+
+/* Gives every record in [at, at + bytes) its check; returns how many there are. */
+static uint32_t fix_records(uint8_t *at, size_t bytes, uint64_t position, bool fix)
+{
+    uint32_t count = 0;
+    size_t done = 0;
+    while (bytes - done >= LIMIT_EVENT_BYTES_MIN) {
+        size_t size = (size_t)little_get16(at + done + 4) * 8;
+        if (size < LIMIT_EVENT_BYTES_MIN || size > bytes - done)
+            break;
+        if (fix)
+            little_put32(at + done,
+                         (uint32_t)XXH3_64bits_withSeed(at + done + 4, size - 4, position + done));
+        done += size;
+        count++;
+    }
+    return count;
+}
+
+/* Takes the lengths the input gives and makes everything else of the batch headers fit. */
+static void fix_batches(uint8_t *at, size_t length, uint8_t how)
+{
+    struct batch_header header = {.chain = SEGMENT_CHAIN_INITIAL};
+    size_t done = 0;
+    while (length - done > BATCH_HEADER_BYTES) {
+        uint8_t *records = at + done + BATCH_HEADER_BYTES;
+        size_t left = length - done - BATCH_HEADER_BYTES;
+        header.bytes = little_get64(at + done + 24) & ~7ULL;
+        if (header.bytes == 0 || header.bytes > left)
+            return;
+        header.count = fix_records(records, header.bytes, header.position, how & FIX_RECORDS);
+        header.chain = segment_chain(header.chain, records, header.bytes);
+        header.wall_ms = little_get64(at + done + 48);
+        header.durable = little_get64(at + done + 32);
+        if (header.durable > header.position)
+            header.durable = header.position;
+        batch_header_encode(&header, 1, at + done);
+        header.position += header.bytes;
+        header.events += header.count;
+        done += BATCH_HEADER_BYTES + header.bytes;
+    }
+}
+
+static size_t build_file(const uint8_t *data, size_t size, uint8_t how)
+{
+    size_t start = 0;
+    if (how & FIX_HEADER) {
+        struct segment_header header = {.number = 1, .bytes = sizeof file};
+        segment_header_encode(&header, file);
+        start = SEGMENT_HEADER_BYTES;
+    }
+    memcpy(file + start, data, size);
+    if ((how & FIX_HEADER) && (how & FIX_BATCHES))
+        fix_batches(file + start, size, how);
+    return start + size;
+}
+
+static void write_file(size_t length)
+{
+    int fd = open(segment_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    EXPECT(fd >= 0);
+    EXPECT(pwrite(fd, file, length, 0) == (ssize_t)length);
+    close(fd);
+}
+
+static void write_mark(uint64_t position)
+{
+    struct mark mark = {.sequence = 1};
+    int fd = mark_open(directory);
+    EXPECT(fd >= 0);
+    EXPECT(mark_write(fd, &mark, position, 0) == 0); /* slot 0, with a higher number */
+    close(fd);
+}
+
+static enum status count_visit(void *context, const struct event *event, uint64_t position,
+                               size_t size)
+{
+    uint64_t *next = context;
+    EXPECT(position == *next && size == event_size(event));
+    *next += size;
+    return STATUS_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1 || size > INPUT_MAX)
+        return 0;
+    uint8_t how = data[0];
+    uint64_t next = 0;
+    struct journal_report report;
+    struct journal_reading reading = {.visit = count_visit, .context = &next};
+    decode_one(data + 1, size - 1);
+    write_file(build_file(data + 1, size - 1, how));
+    write_mark(how & MARK_BEHIND ? 0 : UINT64_MAX - 7);
+    enum status status = journal_file_verify(directory, &reading, &report);
+    EXPECT(status == STATUS_OK || status == STATUS_DAMAGED);
+    EXPECT((status == STATUS_DAMAGED) == (report.problem[0] != '\0'));
+    EXPECT(status != STATUS_OK || report.end == next);
+    return 0;
+}
+
+static struct event seed_event(unsigned i)
+{
+    struct event event = {.type = (uint8_t)(EVENT_DEFINE + i % 4), .time_s = 1700000000 + i};
+    if (event.type == EVENT_DEFINE) {
+        event.name = NAME_TYPE;
+        event.text_length = 5;
+        memcpy(event.text, "video", 5);
+        return event;
+    }
+    event.item = (struct item){.id = {i & 4 ? 9 : 0, i}, .type = 0};
+    event.delta = event.type == EVENT_ADD ? 7 : 0;
+    event.has_token = event.type == EVENT_ADD && (i & 8);
+    if (event.type != EVENT_ADD)
+        event.user = (struct id){i & 16 ? 5 : 0, i};
+    event.cleared_count = event.type == EVENT_SET && (i & 8) ? 1 : 0;
+    return event;
+}
+
+/* Batches of records as a writer would make them, `each` records to a batch. */
+static size_t seed_batches(uint8_t *out, unsigned events, unsigned each)
+{
+    size_t length = 0;
+    uint64_t position = 0;
+    for (unsigned i = 0; i < events;) {
+        uint8_t *head = out + length;
+        memset(head, 0, BATCH_HEADER_BYTES);
+        length += BATCH_HEADER_BYTES;
+        for (unsigned k = 0; k < each && i < events; k++, i++) {
+            struct event event = seed_event(i);
+            size_t size = event_size(&event);
+            uint64_t first = event_encode(&event, position, out + length, size);
+            memcpy(out + length, &first, sizeof first);
+            position += size;
+            length += size;
+        }
+        little_put64(head + 24, (uint64_t)(out + length - head - BATCH_HEADER_BYTES));
+    }
+    fix_batches(out, length, FIX_HEADER | FIX_BATCHES);
+    return length;
+}
+
+static void write_seed(const char *to, const char *name, uint8_t how, const uint8_t *bytes,
+                       size_t length)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", to, name);
+    FILE *out = fopen(path, "wb");
+    EXPECT(out != NULL);
+    fputc(how, out);
+    fwrite(bytes, 1, length, out);
+    EXPECT(fclose(out) == 0);
+}
+
+static void write_seeds(const char *to)
+{
+    static uint8_t bytes[SEGMENT_HEADER_BYTES + KIB(8)];
+    static const uint8_t all = FIX_HEADER | FIX_BATCHES | FIX_RECORDS;
+    size_t length = seed_batches(bytes, 32, 5);
+    write_seed(to, "batches", FIX_HEADER | MARK_BEHIND, bytes, length);
+    write_seed(to, "batches-fixed", all | MARK_BEHIND, bytes, length);
+    write_seed(to, "batches-ahead", all, bytes, length);
+    write_seed(to, "torn", FIX_HEADER | MARK_BEHIND, bytes, length - 20);
+    write_seed(to, "record", 0, bytes + BATCH_HEADER_BYTES, LIMIT_EVENT_BYTES_MIN);
+    struct segment_header header = {.number = 1, .bytes = KIB(64)};
+    segment_header_encode(&header, bytes);
+    length = seed_batches(bytes + SEGMENT_HEADER_BYTES, 8, 8);
+    write_seed(to, "whole", MARK_BEHIND, bytes, SEGMENT_HEADER_BYTES + length);
+}
+
+static void remove_directory(void)
+{
+    char path[JOURNAL_PATH_BYTES];
+    unlink(segment_path);
+    journal_path(path, directory, MARK_NAME);
+    unlink(path);
+    rmdir(directory);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    char name[SEGMENT_NAME_BYTES];
+    if (*argc == 3 && strcmp((*argv)[1], "--seeds") == 0) {
+        write_seeds((*argv)[2]);
+        exit(0);
+    }
+    snprintf(directory, sizeof directory, "%s/laud-fuzz.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    EXPECT(mkdtemp(directory) != NULL);
+    segment_name(1, name);
+    journal_path(segment_path, directory, name);
+    EXPECT(mark_make(directory) == 0);
+    atexit(remove_directory);
+    return 0;
+}
