@@ -179,8 +179,12 @@ static int serve(struct serving *s)
 close_journal:
     if (s->journal != NULL) {
         journal_close(s->journal);
-        if (code == 0)
+        if (code == 0 && s->server.journal_state == STATUS_READONLY) {
+            log_error("stopped after the journal had failed");
+            code = 1;
+        } else if (code == 0) {
             log_info("stopped; everything acknowledged is on disk");
+        }
     }
     server_free(&s->server);
 close_hot:

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "net/loop.h"
 
 /* Each loop has a socket of its own on the same port; the kernel spreads connections over them. */
@@ -83,9 +84,25 @@ static int make_loops(struct server *server, const struct addrinfo *where, uint1
     return error;
 }
 
+/* Read-only or not is news for whoever runs the server: it is logged once each time. */
+static void tell_journal_state(struct server *server)
+{
+    struct journal_stats stats;
+    enum status state = journal_state(server->parts.journal);
+    if (state == server->journal_state)
+        return;
+    server->journal_state = state;
+    journal_stats(server->parts.journal, &stats);
+    if (state == STATUS_OK)
+        log_info("the disk has room again, writes go on");
+    else
+        log_error("read-only: %s", stats.reason);
+}
+
 static void on_journal(void *context)
 {
     struct server *server = context;
+    tell_journal_state(server);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_journal_moved(&server->loops[i]);
 }
@@ -125,6 +142,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     }
     if (!listen_on(server, &parts->options->resp, threads, problem, size))
         return false;
+    tell_journal_state(server);
     journal_listen(parts->journal, on_journal, server);
     for (unsigned i = 0; i < threads; i++) {
         int error = loop_run(&server->loops[i]);

@@ -37,6 +37,7 @@ struct server {
     unsigned loop_count;
     uint16_t resp_port;         /* the one really bound */
     uint64_t started_ms;        /* wall clock */
+    enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
     _Atomic uint64_t next_conn; /* ids of connections */
     _Atomic uint64_t connections;
 };
