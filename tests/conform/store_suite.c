@@ -301,6 +301,10 @@ static void *crowd_work(void *context)
                                                               .count_count = 1}) != STATUS_OK;
         crowd->torn += store_read_reactions(crowd->store, pair, 2) != STATUS_OK;
         crowd->torn += pair[0].time_s != (i % 2 ? i : 0) || pair[1].time_s != pair[0].time_s;
+        struct store_reaction other[] = {reaction((crowd->number + 1) % 8, 1, 0, 0),
+                                         reaction((crowd->number + 1) % 8 + 100, 1, 0, 0)};
+        crowd->torn += store_read_reactions(crowd->store, other, 2) != STATUS_OK;
+        crowd->torn += other[0].time_s != other[1].time_s;
     }
     return NULL;
 }
