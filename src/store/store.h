@@ -45,7 +45,7 @@ struct store;
 struct store_ops {
     const char *name;
     bool may_block;
-    /* Fills time_s of each key. */
+    /* Fills time_s of each key, all as of one moment: no batch is seen in half. */
     enum status (*read_reactions)(struct store *store, struct store_reaction *keys, size_t count);
     /* Fills value of each (item, name); 0 if there is none. */
     enum status (*read_counts)(struct store *store, struct store_count *keys, size_t count);

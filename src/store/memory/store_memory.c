@@ -2,7 +2,7 @@
  * Rows are plain and wide, one for each reaction and one for each counter; being right is what this
  * store is for. A batch locks all the shards it touches, in order, makes every row it may need with
  * nothing in it, and only then changes anything: no reader sees half of it, and none of it is there
- * if memory runs out.
+ * if memory runs out. A read of many keys locks the same way.
  */
 #include "store/memory/store_memory.h"
 
@@ -16,9 +16,10 @@
 
 #define STORE_MEMORY_MAGIC 0x73746f72U
 #define SEED               0x7c0de5eedULL
-#define SHARD_SHIFT        (64 - __builtin_ctz(LIMIT_SHARDS))
+#define STORE_SHARDS       16 /* of each side; a large batch holds the locks of all of them */
+#define SHARD_SHIFT        (64 - __builtin_ctz(STORE_SHARDS))
 
-_Static_assert(LIMIT_SHARDS <= 64, "a set of shards is one word");
+_Static_assert(STORE_SHARDS <= 64, "a set of shards is one word");
 
 struct reaction_row {
     uint32_t time_s;
@@ -46,8 +47,8 @@ struct store_memory {
     struct slab_pool *pool;
     pthread_mutex_t position_lock; /* taken before any shard's */
     uint64_t position;
-    struct shard reactions[LIMIT_SHARDS]; /* by user */
-    struct shard counts[LIMIT_SHARDS];    /* by item */
+    struct shard reactions[STORE_SHARDS]; /* by user */
+    struct shard counts[STORE_SHARDS];    /* by item */
 };
 
 static struct store_memory *memory_of(struct store *store)
@@ -106,42 +107,6 @@ static uint32_t count_find(const struct shard *shard, uint64_t hash, const struc
     }
 }
 
-static enum status read_reactions(struct store *store, struct store_reaction *keys, size_t count)
-{
-    struct store_memory *memory = memory_of(store);
-    for (size_t i = 0; i < count; i++) {
-        struct shard *shard = &memory->reactions[reaction_shard(&keys[i])];
-        uint64_t hash = reaction_hash(keys[i].user, keys[i].item, keys[i].kind);
-        pthread_mutex_lock(&shard->lock);
-        uint32_t cell = reaction_find(shard, hash, &keys[i]);
-        keys[i].time_s =
-            cell == 0 ? 0 : ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s;
-        pthread_mutex_unlock(&shard->lock);
-    }
-    return STATUS_OK;
-}
-
-static enum status read_counts(struct store *store, struct store_count *keys, size_t count)
-{
-    struct store_memory *memory = memory_of(store);
-    for (size_t i = 0; i < count; i++) {
-        struct shard *shard = &memory->counts[count_shard(&keys[i])];
-        uint64_t hash = count_hash(keys[i].item, keys[i].name);
-        pthread_mutex_lock(&shard->lock);
-        uint32_t cell = count_find(shard, hash, &keys[i]);
-        keys[i].value = cell == 0 ? 0 : ((struct count_row *)slab_at(&shard->slab, cell))->value;
-        pthread_mutex_unlock(&shard->lock);
-    }
-    return STATUS_OK;
-}
-
-struct batch {
-    struct store_memory *memory;
-    const struct store_changes *changes;
-    uint64_t reaction_shards; /* a bit for each one touched */
-    uint64_t count_shards;
-};
-
 static void shards_lock(struct shard *shards, uint64_t set)
 {
     for (; set != 0; set &= set - 1)
@@ -153,6 +118,48 @@ static void shards_unlock(struct shard *shards, uint64_t set)
     for (; set != 0; set &= set - 1)
         pthread_mutex_unlock(&shards[__builtin_ctzll(set)].lock);
 }
+
+static enum status read_reactions(struct store *store, struct store_reaction *keys, size_t count)
+{
+    struct store_memory *memory = memory_of(store);
+    uint64_t set = 0;
+    for (size_t i = 0; i < count; i++)
+        set |= 1ULL << reaction_shard(&keys[i]);
+    shards_lock(memory->reactions, set);
+    for (size_t i = 0; i < count; i++) {
+        const struct shard *shard = &memory->reactions[reaction_shard(&keys[i])];
+        uint64_t hash = reaction_hash(keys[i].user, keys[i].item, keys[i].kind);
+        uint32_t cell = reaction_find(shard, hash, &keys[i]);
+        keys[i].time_s =
+            cell == 0 ? 0 : ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s;
+    }
+    shards_unlock(memory->reactions, set);
+    return STATUS_OK;
+}
+
+static enum status read_counts(struct store *store, struct store_count *keys, size_t count)
+{
+    struct store_memory *memory = memory_of(store);
+    uint64_t set = 0;
+    for (size_t i = 0; i < count; i++)
+        set |= 1ULL << count_shard(&keys[i]);
+    shards_lock(memory->counts, set);
+    for (size_t i = 0; i < count; i++) {
+        const struct shard *shard = &memory->counts[count_shard(&keys[i])];
+        uint64_t hash = count_hash(keys[i].item, keys[i].name);
+        uint32_t cell = count_find(shard, hash, &keys[i]);
+        keys[i].value = cell == 0 ? 0 : ((struct count_row *)slab_at(&shard->slab, cell))->value;
+    }
+    shards_unlock(memory->counts, set);
+    return STATUS_OK;
+}
+
+struct batch {
+    struct store_memory *memory;
+    const struct store_changes *changes;
+    uint64_t reaction_shards; /* a bit for each one touched */
+    uint64_t count_shards;
+};
 
 static void batch_lock(struct batch *batch)
 {
@@ -333,7 +340,7 @@ static uint64_t reaction_count(struct store *store)
 {
     struct store_memory *memory = memory_of(store);
     uint64_t count = 0;
-    for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
+    for (uint32_t i = 0; i < STORE_SHARDS; i++) {
         pthread_mutex_lock(&memory->reactions[i].lock);
         count += memory->reactions[i].table.rows;
         pthread_mutex_unlock(&memory->reactions[i].lock);
@@ -351,7 +358,7 @@ static void shard_destroy(struct shard *shard)
 static void store_memory_close(struct store *store)
 {
     struct store_memory *memory = memory_of(store);
-    for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
+    for (uint32_t i = 0; i < STORE_SHARDS; i++) {
         shard_destroy(&memory->reactions[i]);
         shard_destroy(&memory->counts[i]);
     }
@@ -406,7 +413,7 @@ struct store *store_memory_open(struct memory_budget *budget)
     memory->budget = budget;
     pthread_mutex_init(&memory->position_lock, NULL);
     bool ready = true;
-    for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
+    for (uint32_t i = 0; i < STORE_SHARDS; i++) {
         ready &= shard_init(&memory->reactions[i], memory->pool);
         ready &= shard_init(&memory->counts[i], memory->pool);
     }

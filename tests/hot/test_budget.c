@@ -1,0 +1,163 @@
+/*
+ * A hot tier that runs out of memory: each refused operation has left nothing behind, and what was
+ * taken before is all there. The tier that replays the recorded events, with memory enough, is the
+ * judge.
+ */
+#include "support.h"
+
+enum { USERS = 4000, ITEMS = 6000, KINDS = 6, VIEW = 9 };
+
+static const struct exclusive groups = {
+    .group_of = {[0] = 1, [1] = 1},
+    .group_count = 1,
+    .groups = {{.count = 2, .kinds = {0, 1}}},
+};
+
+struct reactions {
+    uint64_t count;
+    uint64_t sum; /* of a hash of each: the order does not matter */
+};
+
+static void sum_reaction(void *context, struct id user, uint8_t kind, struct item item,
+                         uint32_t time_s)
+{
+    struct reactions *reactions = context;
+    reactions->count++;
+    reactions->sum += hash_3(id_hash(user, kind), item_hash(item, 1), time_s);
+}
+
+static void sum_counter(void *context, struct item item, uint8_t name, int64_t value)
+{
+    struct reactions *reactions = context;
+    reactions->sum += hash_3(item_hash(item, 2), name, (uint64_t)value);
+}
+
+static struct reactions sum_all(struct bed *bed)
+{
+    struct reactions reactions = {0};
+    hot_memory_dump(bed->hot, &(struct hot_memory_visitor){.reaction = sum_reaction,
+                                                           .counter = sum_counter,
+                                                           .context = &reactions});
+    return reactions;
+}
+
+static struct hot_request random_change(struct chance *chance, struct item *item)
+{
+    struct hot_request request = {.user = id_number(chance_below(chance, USERS)),
+                                  .name = (uint8_t)chance_below(chance, KINDS),
+                                  .items = item,
+                                  .item_count = 1,
+                                  .time_s = 1 + chance_below(chance, 50)};
+    *item = item_number(chance_below(chance, ITEMS));
+    uint32_t dice = chance_below(chance, 100);
+    request.action = dice < 80 ? HOT_SET : dice < 85 ? HOT_CLEAR : HOT_ADD;
+    if (request.action == HOT_ADD) {
+        request.name = (uint8_t)(VIEW + chance_below(chance, 30));
+        request.delta = chance_below(chance, 2) ? 1 : (int64_t)1 << 33;
+        request.has_token = chance_below(chance, 2);
+        request.token[0] = chance_next(chance);
+    }
+    return request;
+}
+
+static void check_same(struct bed *bed, struct hot_memory_options options)
+{
+    struct bed again;
+    struct hot_stats stats;
+    struct hot_stats expected;
+    bed_open_quiet(&again, GIB(1), options);
+    assert_int_equal(hot_memory_apply(again.hot, bed->recorder.events, bed->recorder.count, 1000),
+                     STATUS_OK);
+    hot_stats(bed->hot, &stats);
+    hot_stats(again.hot, &expected);
+    assert_int_equal(stats.users, expected.users);
+    assert_int_equal(stats.shelves, expected.shelves);
+    assert_int_equal(stats.reactions, expected.reactions);
+    assert_int_equal(stats.items, expected.items);
+    assert_int_equal(stats.tokens, expected.tokens);
+    assert_int_equal(store_reaction_count(bed->store), store_reaction_count(again.store));
+    struct reactions sum = sum_all(bed);
+    struct reactions expected_sum = sum_all(&again);
+    assert_int_equal(sum.count, expected_sum.count);
+    assert_int_equal(sum.sum, expected_sum.sum);
+    bed_close(&again);
+}
+
+static void run_out(uint64_t limit, uint32_t shelf_max)
+{
+    struct chance chance = {test_seed()};
+    struct hot_memory_options options = bed_options();
+    options.shelf_max = shelf_max;
+    options.exclusive = &groups;
+    options.token_ttl_s = 5000;
+    struct bed bed;
+    bed_open(&bed, limit, options);
+    uint64_t refused = 0;
+    uint64_t accepted_after = 0;
+    for (uint32_t i = 0; i < 400000 && refused < 20000; i++) {
+        struct item item;
+        struct hot_request request = random_change(&chance, &item);
+        size_t before = bed.recorder.count;
+        enum status status = bed_run(&bed, &request);
+        assert_true(status == STATUS_OK || status == STATUS_NO_MEMORY);
+        if (status == STATUS_NO_MEMORY) {
+            refused++;
+            assert_int_equal(bed.recorder.count, before);
+            if (request.action == HOT_SET)
+                assert_false(bed_ask(&bed, request.user, request.name, item));
+        } else if (refused != 0) {
+            accepted_after++;
+        }
+        assert_true(memory_used(&bed.budget) <= limit);
+    }
+    print_message("refused %llu, accepted after the first %llu\n", (unsigned long long)refused,
+                  (unsigned long long)accepted_after);
+    assert_true(refused > 1000);
+    assert_true(accepted_after > 0);
+    check_same(&bed, options);
+    bed_close(&bed);
+}
+
+static void test_long_shelves(void **state)
+{
+    (void)state;
+    run_out(MIB(10), 1000);
+}
+
+static void test_short_shelves_and_a_store(void **state)
+{
+    (void)state;
+    run_out(MIB(14), 3);
+}
+
+static void test_hardly_any_memory(void **state)
+{
+    (void)state;
+    run_out(MIB(2), 1000);
+}
+
+static void test_too_little_to_open(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = 1000};
+    assert_null(store_memory_open(&budget));
+    struct hot_memory_options options = bed_options();
+    struct bed bed;
+    bed_open(&bed, MIB(1), options);
+    options.budget = &budget;
+    options.store = bed.store;
+    assert_null(hot_memory_open(&options));
+    assert_int_equal(memory_used(&budget), 0);
+    bed_close(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_shelves),
+        cmocka_unit_test(test_short_shelves_and_a_store),
+        cmocka_unit_test(test_hardly_any_memory),
+        cmocka_unit_test(test_too_little_to_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+#include "support.h"
+
+enum { VIEW = 9, TTL_S = 100 };
+
+static struct hot_memory_options token_options(uint64_t token_max)
+{
+    struct hot_memory_options options = bed_options();
+    options.token_ttl_s = TTL_S;
+    options.token_max = token_max;
+    return options;
+}
+
+static struct hot_request token_request(const struct item *item, uint64_t token, uint32_t time_s)
+{
+    return (struct hot_request){.action = HOT_ADD,
+                                .name = VIEW,
+                                .items = item,
+                                .item_count = 1,
+                                .delta = 1,
+                                .has_token = true,
+                                .token = {token, token * 3},
+                                .time_s = time_s};
+}
+
+static int64_t add(struct bed *bed, struct item item, uint64_t token, uint32_t time_s)
+{
+    struct hot_request request = token_request(&item, token, time_s);
+    assert_int_equal(bed_run(bed, &request), STATUS_OK);
+    return request.value;
+}
+
+static uint64_t token_count(struct bed *bed)
+{
+    struct hot_stats stats;
+    hot_stats(bed->hot, &stats);
+    return stats.tokens;
+}
+
+static void test_a_token_adds_once(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct item item = item_number(1);
+    bed_open(&bed, MIB(64), token_options(1000));
+    assert_int_equal(add(&bed, item, 1, 1000), 1);
+    assert_int_equal(add(&bed, item, 1, 1000), 1);
+    assert_int_equal(add(&bed, item, 2, 1050), 2);
+    assert_int_equal(add(&bed, item, 1, 1000 + TTL_S), 2);
+    assert_int_equal(bed.recorder.count, 2);
+    assert_int_equal(add(&bed, item, 1, 1001 + TTL_S), 3);
+    assert_int_equal(add(&bed, item, 1, 1001 + TTL_S), 3);
+    assert_int_equal(bed.recorder.count, 3);
+    assert_true(bed.recorder.events[2].has_token);
+    bed_close(&bed);
+}
+
+static void test_a_refused_or_empty_addition_keeps_no_token(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct item item = item_number(1);
+    bed_open(&bed, MIB(64), token_options(1000));
+    struct hot_request request = token_request(&item, 5, 1000);
+    request.delta = 0;
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    assert_int_equal(request.value, 0);
+    request.delta = INT64_MAX;
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    assert_true(request.value == INT64_MAX);
+    request = token_request(&item, 6, 1000);
+    assert_int_equal(bed_run(&bed, &request), STATUS_COUNTER_OVERFLOW);
+    assert_int_equal(token_count(&bed), 1);
+    request.delta = -1;
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    assert_true(request.value == INT64_MAX - 1);
+    bed_close(&bed);
+}
+
+static void test_time_that_goes_back(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct item item = item_number(1);
+    bed_open(&bed, MIB(64), token_options(1000));
+    assert_int_equal(add(&bed, item, 1, 100000), 1);
+    /* a jitter between threads neither ages nor renews */
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(add(&bed, item, 1, 100000 - i % 2), 1);
+    /* the clock is set back a day: nothing is forgotten ... */
+    assert_int_equal(add(&bed, item, 1, 100000 - 86400), 1);
+    assert_int_equal(add(&bed, item, 2, 100000 - 86400), 2);
+    assert_int_equal(add(&bed, item, 1, 100000 - 86400 + TTL_S), 2);
+    assert_int_equal(add(&bed, item, 2, 100000 - 86400 + TTL_S), 2);
+    /* ... and nothing is kept for a day longer */
+    assert_int_equal(add(&bed, item, 1, 100000 - 86400 + TTL_S + 1), 3);
+    assert_int_equal(add(&bed, item, 2, 100000 - 86400 + TTL_S + 1), 4);
+    bed_close(&bed);
+}
+
+static void test_full_is_said_and_passes(void **state)
+{
+    (void)state;
+    enum { MOST = 500 };
+    struct bed bed;
+    bed_open(&bed, MIB(64), token_options(MOST));
+    for (uint32_t i = 0; i < MOST; i++)
+        assert_int_equal(add(&bed, item_number(i), i, 1000), 1);
+    struct item item = item_number(MOST);
+    struct hot_request request = token_request(&item, MOST, 1001);
+    assert_int_equal(bed_run(&bed, &request), STATUS_TOKENS_FULL);
+    assert_int_equal(bed_count(&bed, item, VIEW), 0);
+    assert_int_equal(token_count(&bed), MOST);
+    assert_int_equal(bed.recorder.count, MOST);
+    /* what is remembered still answers, and without a token there is no limit */
+    assert_int_equal(add(&bed, item_number(3), 3, 1001), 1);
+    request.has_token = false;
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    /* expired tokens make room whatever shard they are in */
+    for (uint32_t i = 0; i < MOST; i++)
+        assert_int_equal(add(&bed, item, MOST + i, 1001 + TTL_S), 2 + i);
+    assert_int_equal(token_count(&bed), MOST);
+    bed_close(&bed);
+}
+
+static void test_many_tokens_on_one_item(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct item item = item_number(0);
+    bed_open(&bed, MIB(64), token_options(20000));
+    for (uint32_t i = 0; i < 20000; i++)
+        assert_int_equal(add(&bed, item, i, 1000), i + 1);
+    /* all expired: never too full, and let go of bit by bit */
+    for (uint32_t i = 0; i < 20000; i++)
+        assert_int_equal(add(&bed, item, i, 2000), 20001 + i);
+    assert_int_equal(token_count(&bed), 20000);
+    bed_close(&bed);
+}
+
+static void test_replay_leaves_old_tokens_out(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct bed again;
+    struct item item = item_number(1);
+    bed_open(&bed, MIB(64), token_options(1000));
+    assert_int_equal(add(&bed, item, 1, 1000), 1);
+    assert_int_equal(add(&bed, item, 2, 1050), 2);
+    bed_open_quiet(&again, MIB(64), token_options(1000));
+    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, 2, 1050 + TTL_S), STATUS_OK);
+    hot_memory_set_journal(again.hot, &again.recorder.journal);
+    assert_int_equal(token_count(&again), 1);
+    assert_int_equal(add(&again, item, 2, 1050 + TTL_S), 2);
+    assert_int_equal(add(&again, item, 1, 1050 + TTL_S), 3);
+    bed_close(&again);
+    bed_close(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_token_adds_once),
+        cmocka_unit_test(test_a_refused_or_empty_addition_keeps_no_token),
+        cmocka_unit_test(test_time_that_goes_back),
+        cmocka_unit_test(test_full_is_said_and_passes),
+        cmocka_unit_test(test_many_tokens_on_one_item),
+        cmocka_unit_test(test_replay_leaves_old_tokens_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
