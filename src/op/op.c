@@ -45,6 +45,8 @@ struct decoding {
     struct names *names;
     struct op_scratch *scratch;
     struct hot_request *request;
+    bool making;  /* names that are not known are made */
+    bool unknown; /* there was one */
 };
 
 /* A word as it can be shown in a one-line error: printable, and not too long. */
@@ -95,14 +97,14 @@ static enum status decode_type(struct decoding *d, struct text word, uint16_t *t
         *type = (uint16_t)known;
         return STATUS_OK;
     }
-    if (d->request->action == HOT_SET || d->request->action == HOT_ADD) {
-        enum status status = names_intern(d->names, NAME_TYPE, word.bytes, word.length, type);
-        return status == STATUS_OK ? status : refuse_name(d, status, word);
-    }
-    if (!name_is_valid(word.bytes, word.length))
-        return refuse_name(d, STATUS_BAD_ARGUMENT, word);
     *type = TYPE_UNKNOWN;
-    return STATUS_OK;
+    d->unknown = true;
+    enum status status = STATUS_OK;
+    if (d->making)
+        status = names_intern(d->names, NAME_TYPE, word.bytes, word.length, type);
+    else if (!name_is_valid(word.bytes, word.length))
+        status = STATUS_BAD_ARGUMENT;
+    return status == STATUS_OK ? status : refuse_name(d, status, word);
 }
 
 static enum status decode_item(struct decoding *d, struct text word, struct item *item)
@@ -142,22 +144,22 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
     return STATUS_OK;
 }
 
-/* A kind or a counter; `role` is what it must be. Only what creates it makes a new name. */
+/* A kind or a counter; `role` is what it must be. */
 static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
 {
     enum status status = STATUS_OK;
     uint16_t index = NAME_UNKNOWN;
-    if (d->request->action == HOT_SET || d->request->action == HOT_ADD) {
-        status = names_intern(d->names, role, word.bytes, word.length, &index);
-    } else if (!name_is_valid(word.bytes, word.length)) {
-        status = STATUS_BAD_ARGUMENT;
+    int known = names_find(d->names, word.bytes, word.length);
+    if (known >= 0) {
+        index = (uint16_t)known;
+        if (names_get(d->names, (uint8_t)known)->role != role)
+            status = role == NAME_KIND ? STATUS_NOT_A_KIND : STATUS_NOT_A_COUNTER;
     } else {
-        int known = names_find(d->names, word.bytes, word.length);
-        if (known >= 0) {
-            index = (uint16_t)known;
-            if (names_get(d->names, (uint8_t)known)->role != role)
-                status = STATUS_NOT_A_KIND;
-        }
+        d->unknown = true;
+        if (d->making)
+            status = names_intern(d->names, role, word.bytes, word.length, &index);
+        else if (!name_is_valid(word.bytes, word.length))
+            status = STATUS_BAD_ARGUMENT;
     }
     d->request->name = (uint8_t)index;
     return status == STATUS_OK ? status : refuse_name(d, status, word);
@@ -250,6 +252,15 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     request->has_token = false;
     request->time_s = time_s;
     request->item_count = 0;
-    struct decoding d = {spec, names, scratch, request};
-    return decode_words(&d, args, count);
+    struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};
+    uint32_t used = scratch->used;
+    enum status status = decode_words(&d, args, count);
+    bool creates = spec->action == HOT_SET || spec->action == HOT_ADD;
+    if (status == STATUS_OK && d.unknown && creates) {
+        /* All of it is good: only now, and seldom, its new names are made. */
+        scratch->used = used;
+        d.making = true;
+        status = decode_words(&d, args, count);
+    }
+    return status;
 }

@@ -46,7 +46,8 @@ const struct op_spec *op_get(size_t index);
  * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
  * reason is in scratch->sentence.
  *
- * A write makes the names it uses (names_intern); a read of an unknown name asks for nothing.
+ * SET and ADD make the names they use (names_intern), once all their words are found good; any
+ * other operation that names an unknown one asks for nothing.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,

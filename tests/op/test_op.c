@@ -161,6 +161,24 @@ static void refusals_say_what_was_expected(void **state)
         assert_true(*c >= ' ' && *c <= '~');
 }
 
+static void a_refused_write_makes_no_name(void **state)
+{
+    (void)state;
+    size_t types = names_type_count(names), others = names_count(names);
+    assert_int_equal(decode("REACT 1 brandnew nocolon"), STATUS_BAD_ARGUMENT);
+    assert_int_equal(decode("REACT 1 like brandnew:x"), STATUS_BAD_ARGUMENT);
+    assert_int_equal(decode("ADD brandnew:1 brandnew x"), STATUS_BAD_ARGUMENT);
+    assert_int_equal(decode("ADD brandnew:1 like 1"), STATUS_NOT_A_COUNTER);
+    assert_int_equal(decode("UNREACT 1 brandnew brandnew:1"), STATUS_OK);
+    assert_int_equal(names_type_count(names), types);
+    assert_int_equal(names_count(names), others);
+    assert_int_equal(decode("REACT 1 brandnew brandnew:1"), STATUS_OK);
+    assert_int_equal(names_type_count(names), types + 1);
+    assert_int_equal(names_count(names), others + 1);
+    assert_int_equal(request.name, others);
+    assert_int_equal(request.items[0].type, types);
+}
+
 /* The line of an operation with so many items. */
 static enum status decode_many(const char *start, int count)
 {
@@ -213,6 +231,7 @@ int main(void)
         cmocka_unit_test(a_token_belongs_to_item_and_counter),
         cmocka_unit_test(names_keep_their_role),
         cmocka_unit_test(refusals_say_what_was_expected),
+        cmocka_unit_test(a_refused_write_makes_no_name),
         cmocka_unit_test(items_are_bounded),
         cmocka_unit_test(types_are_bounded),
     };
