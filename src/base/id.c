@@ -1,7 +1,8 @@
 /*
  * Every argument of every command that is not a name is an id, so parsing one is on the hot path:
- * decimals go eight digits at a time through one 64-bit word. A Snowflake of 19 digits is two such
- * words and three single digits, and only a 20-digit text can overflow, at its last digit.
+ * decimals go eight digits at a time through one 64-bit word. A Snowflake of 19 digits is three
+ * such words that do not wait for each other, the last of them overlapping the second; only the
+ * step that joins the last can overflow.
  */
 #include "base/id.h"
 
@@ -12,18 +13,25 @@
 
 #define DECIMAL_MAX 20 /* digits of 2^64 - 1 */
 
-/* The eight digits at `text` as a number; false if they are not all digits. */
-static inline bool parse_8_digits(const char *text, uint64_t *out)
+#define EIGHT(byte) ((byte)*0x0101010101010101ULL)
+
+/* Eight bytes of text, the first in the lowest byte. */
+static inline uint64_t load_8(const char *text)
 {
     uint64_t word;
     memcpy(&word, text, 8);
-    word = le64toh(word);
+    return le64toh(word);
+}
+
+/* The number that eight digits say; false if they are not all digits. */
+static inline bool digits_8(uint64_t word, uint64_t *out)
+{
     /* A digit is 3x with x <= 9, so that adding 6 leaves the 3 alone. */
-    uint64_t high = word & 0xf0f0f0f0f0f0f0f0ULL;
-    uint64_t plus6 = (word + 0x0606060606060606ULL) & 0xf0f0f0f0f0f0f0f0ULL;
-    if ((high | plus6 >> 4) != 0x3333333333333333ULL)
+    uint64_t high = word & EIGHT(0xf0);
+    uint64_t plus6 = (word + EIGHT(0x06)) & EIGHT(0xf0);
+    if ((high | plus6 >> 4) != EIGHT(0x33))
         return false;
-    word -= 0x3030303030303030ULL;
+    word -= EIGHT('0');
     word = word * 10 + (word >> 8); /* pairs, in every other byte */
     uint64_t even = (word & 0x000000ff000000ffULL) * (100 + (1000000ULL << 32));
     uint64_t odd = (word >> 16 & 0x000000ff000000ffULL) * (1 + (10000ULL << 32));
@@ -31,25 +39,44 @@ static inline bool parse_8_digits(const char *text, uint64_t *out)
     return true;
 }
 
-static bool parse_decimal(const char *text, size_t length, uint64_t *out)
+/* The last `count` (1 to 7) digits of a text of 8 or more. */
+static inline bool digits_last(const char *text, size_t length, size_t count, uint64_t *out)
+{
+    uint64_t taken = UINT64_MAX << (64 - 8 * count);
+    return digits_8((load_8(text + length - 8) & taken) | (EIGHT('0') & ~taken), out);
+}
+
+static bool parse_short(const char *text, size_t length, uint64_t *out)
 {
     uint64_t value = 0;
-    size_t at = 0;
-    for (; at + 8 <= length; at += 8) {
-        uint64_t digits;
-        if (!parse_8_digits(text + at, &digits))
-            return false;
-        value = value * 100000000 + digits;
-    }
-    for (; at < length; at++) {
+    for (size_t at = 0; at < length; at++) {
         unsigned digit = (unsigned char)text[at] - (unsigned)'0';
         if (digit > 9)
             return false;
-        if (at == DECIMAL_MAX - 1 && (__builtin_mul_overflow(value, 10, &value) ||
-                                      __builtin_add_overflow(value, digit, &value)))
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_decimal(const char *text, size_t length, uint64_t *out)
+{
+    static const uint64_t powers[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    if (length < 8)
+        return parse_short(text, length, out);
+    uint64_t value = 0, digits;
+    size_t at = 0;
+    for (; at + 8 <= length; at += 8) {
+        if (!digits_8(load_8(text + at), &digits))
             return false;
-        if (at != DECIMAL_MAX - 1)
-            value = value * 10 + digit;
+        value = value * 100000000 + digits;
+    }
+    size_t rest = length - at;
+    if (rest > 0) {
+        if (!digits_last(text, length, rest, &digits) ||
+            __builtin_mul_overflow(value, powers[rest], &value) ||
+            __builtin_add_overflow(value, digits, &value))
+            return false;
     }
     *out = value;
     return true;
