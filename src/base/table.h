@@ -16,7 +16,7 @@
 
 #include "base/slab.h"
 
-#define TABLE_SLOTS           8
+#define TABLE_SLOTS           8 /* table_match spells them out */
 #define TABLE_SEGMENT_SHIFT   6
 #define TABLE_SEGMENT_BUCKETS (1U << TABLE_SEGMENT_SHIFT) /* 4 KiB, one slab cell */
 #define TABLE_LINK            0x80000000U /* in a slot's cell: it is the rest of a full bucket */
@@ -80,15 +80,20 @@ static inline struct table_bucket *table_bucket_of(const struct table *table, ui
     return segment + (bucket & (TABLE_SEGMENT_BUCKETS - 1));
 }
 
-/* A bit for each slot with this tag and a cell; no branch, for there is no telling which it is. */
+static inline uint32_t table_match_slot(const struct table_bucket *bucket, uint32_t slot,
+                                        uint32_t tag)
+{
+    uint64_t value = atomic_load_explicit(&bucket->slots[slot], memory_order_acquire);
+    return (uint32_t)(value >> 32 == tag) << slot;
+}
+
+/* A bit for each slot with this tag; no branch, for there is no telling which it is. */
 static inline uint32_t table_match(const struct table_bucket *bucket, uint32_t tag)
 {
-    uint32_t match = 0;
-    for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
-        uint64_t slot = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
-        match |= (uint32_t)(slot >> 32 == tag) << i;
-    }
-    return match;
+    return table_match_slot(bucket, 0, tag) | table_match_slot(bucket, 1, tag) |
+           table_match_slot(bucket, 2, tag) | table_match_slot(bucket, 3, tag) |
+           table_match_slot(bucket, 4, tag) | table_match_slot(bucket, 5, tag) |
+           table_match_slot(bucket, 6, tag) | table_match_slot(bucket, 7, tag);
 }
 
 static inline uint32_t table_cell(const struct table_bucket *bucket, uint32_t slot)
@@ -132,22 +137,23 @@ static inline uint32_t table_walk_next(struct table_walk *walk)
     return 0;
 }
 
-/* Without the lock: most likely the cell a hash stands for, 0 if it is not in its first bucket. */
-static inline uint32_t table_peek(const struct table *table, uint64_t hash)
+/* Without the lock: fetches the bucket of a hash; NULL before the first row. Never goes away. */
+static inline const struct table_bucket *table_prefetch(const struct table *table, uint64_t hash)
 {
-    const struct table_bucket *bucket = table_bucket_of(table, hash);
+    struct table_bucket *bucket = table_bucket_of(table, hash);
+    if (bucket != NULL)
+        __builtin_prefetch(bucket, 1);
+    return bucket;
+}
+
+/* Without the lock: most likely the cell a hash stands for, 0 if it is not in that bucket. */
+static inline uint32_t table_peek(const struct table_bucket *bucket, uint64_t hash)
+{
     uint32_t match = bucket == NULL ? 0 : table_match(bucket, (uint32_t)hash);
     if (match == 0)
         return 0;
     uint32_t cell = table_cell(bucket, (uint32_t)__builtin_ctz(match));
     return cell & TABLE_LINK ? 0 : cell;
-}
-
-static inline void table_prefetch(const struct table *table, uint64_t hash)
-{
-    struct table_bucket *bucket = table_bucket_of(table, hash);
-    if (bucket != NULL)
-        __builtin_prefetch(bucket, 1);
 }
 
 #endif

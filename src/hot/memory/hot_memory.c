@@ -34,17 +34,23 @@ enum {
 static void trails_prefetch(struct hot_memory *hot, struct hot_trail *trails, const uint8_t *sides,
                             size_t count)
 {
+    const struct table_bucket *users[LIMIT_BATCH];
+    const struct table_bucket *items[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++) {
+        uint64_t user = trails[i].user;
+        uint64_t item = trails[i].item;
         if (sides[i] & TRAIL_USER)
-            table_prefetch(&user_shard_of(hot, trails[i].user)->table, trails[i].user);
+            users[i] = table_prefetch(&user_shard_of(hot, user)->table, user);
         if (sides[i] & TRAIL_ITEM)
-            table_prefetch(&item_shard_of(hot, trails[i].item)->table, trails[i].item);
+            items[i] = table_prefetch(&item_shard_of(hot, item)->table, item);
     }
     for (size_t i = 0; i < count; i++) {
+        uint64_t user = trails[i].user;
+        uint64_t item = trails[i].item;
         if (sides[i] & TRAIL_USER)
-            trails[i].guess = user_guess(user_shard_of(hot, trails[i].user), trails[i].user);
+            trails[i].guess = user_guess(user_shard_of(hot, user), users[i], user);
         if (sides[i] & TRAIL_ITEM)
-            item_prefetch(item_shard_of(hot, trails[i].item), trails[i].item);
+            item_prefetch(item_shard_of(hot, item), items[i], item);
     }
     for (size_t i = 0; i < count; i++)
         if (trails[i].guess != NULL)
@@ -85,7 +91,7 @@ static void run_batch(struct hot_memory *hot, struct hot_request *requests, size
         const struct hot_request *request = &requests[i];
         sides[i] = (needs_user(request->action) ? TRAIL_USER : 0) |
                    (changes_item(request->action) ? TRAIL_ITEM : 0);
-        trails[i].guess = NULL;
+        trails[i] = (struct hot_trail){0};
         if (sides[i] & TRAIL_USER)
             trails[i].user = user_hash_of(hot, request->user);
         if (sides[i] & TRAIL_ITEM)

@@ -23,6 +23,8 @@ enum {
     ITEM_LONG = 2, /* values of 8 bytes */
 };
 
+#define ITEM_ROW_USUAL 40 /* bytes of a row with up to four short counters */
+
 struct item_row {
     uint64_t id_lo;
     uint32_t time_s; /* last access */
@@ -72,12 +74,16 @@ void item_take(struct item_row *row, uint8_t name);
 /* Copies the counters out; there is room for row->count of them. */
 void item_read(const struct item_row *row, struct hot_counter *out);
 
-/* Without the lock: brings the first row of the hash closer, reads nothing of it. */
-static inline void item_prefetch(const struct item_shard *shard, uint64_t hash)
+/* Without the lock: brings the row of the hash closer, reads nothing of it. */
+static inline void item_prefetch(const struct item_shard *shard, const struct table_bucket *bucket,
+                                 uint64_t hash)
 {
-    uint32_t cell = table_peek(&shard->table, hash);
-    if (cell != 0)
-        __builtin_prefetch(slab_at(&shard->slab, cell), 1);
+    uint32_t cell = table_peek(bucket, hash);
+    if (cell == 0)
+        return;
+    const char *row = slab_at(&shard->slab, cell);
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + ITEM_ROW_USUAL - 1, 1);
 }
 
 struct item item_of(const struct item_row *row);

@@ -206,13 +206,14 @@ static enum status read_group(struct hot_memory *hot, struct hot_request *reques
                               uint32_t count, struct hot_scratch *scratch)
 {
     uint64_t hashes[ITEM_GROUP];
+    const struct table_bucket *buckets[ITEM_GROUP];
     const struct item *items = request->items + from;
     for (uint32_t i = 0; i < count; i++) {
         hashes[i] = item_hash_of(hot, items[i]);
-        table_prefetch(&item_shard_of(hot, hashes[i])->table, hashes[i]);
+        buckets[i] = table_prefetch(&item_shard_of(hot, hashes[i])->table, hashes[i]);
     }
     for (uint32_t i = 0; i < count; i++)
-        item_prefetch(item_shard_of(hot, hashes[i]), hashes[i]);
+        item_prefetch(item_shard_of(hot, hashes[i]), buckets[i], hashes[i]);
     for (uint32_t i = 0; i < count; i++)
         if (!read_item(hot, items[i], hashes[i], request->time_s, &request->answers[from + i],
                        scratch))

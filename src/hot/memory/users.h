@@ -81,13 +81,15 @@ void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *s
  * Without the lock: most likely the user's row, on its way into the cache; NULL if none was seen. It
  * is a row for ever, of one user for ever, so user_find may be given it.
  */
-static inline struct user_row *user_guess(const struct user_shard *shard, uint64_t hash)
+static inline struct user_row *user_guess(const struct user_shard *shard,
+                                          const struct table_bucket *bucket, uint64_t hash)
 {
-    uint32_t cell = table_peek(&shard->table, hash);
+    uint32_t cell = table_peek(bucket, hash);
     if (cell == 0)
         return NULL;
     struct user_row *row = slab_at(&shard->slab, cell);
     __builtin_prefetch(row, 1);
+    __builtin_prefetch((const char *)(row + 1) - 1, 1);
     return row;
 }
 
