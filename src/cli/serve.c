@@ -111,6 +111,7 @@ static bool open_journal(struct serving *s)
         exclusive_parse(&s->exclusive, s->options.exclusive, s->names, problem, sizeof problem);
     if (status != STATUS_OK)
         log_error("exclusive = %s: %s", s->options.exclusive, problem);
+    journal_kick(s->journal); /* the kinds that made */
     return status == STATUS_OK;
 }
 

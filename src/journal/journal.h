@@ -4,7 +4,7 @@
  *
  *     journal_admit   before deciding: may this thread append a batch of LIMIT_BATCH events now?
  *     journal_append  while deciding, under the shard lock: never fails, never blocks
- *     journal_kick    after a batch: let the writer run
+ *     journal_kick    after a batch, or a whole turn of them: now write
  *     journal_released / the listener: replies up to here may go
  *
  * Positions count record bytes from the journal's beginning (event.h). Two implementations: file/
@@ -88,7 +88,10 @@ static inline uint64_t journal_released(struct journal *journal)
     return journal->ops->released(journal);
 }
 
-/* Something was appended: wake the writer if it sleeps. Cheap when it does not. */
+/*
+ * This thread's appends are complete for now: write them. Whoever appends must call it afterwards,
+ * once for as many as it likes; the journal does not begin by itself. Cheap when the writer is busy.
+ */
 static inline void journal_kick(struct journal *journal)
 {
     journal->ops->kick(journal);

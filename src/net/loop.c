@@ -139,7 +139,7 @@ static void on_check(uv_check_t *check)
     bool moved;
     do {
         moved = false;
-        if (loop->wrote)
+        if (loop->wrote || loop->blocked > 0)
             journal_kick(loop->server->parts.journal);
         loop->wrote = false;
         if (loop->group_count == 0 && loop->blocked == 0)

@@ -1,8 +1,10 @@
 /*
  * The writer: the one thread that moves records from the ring to the disk. A round takes all that
  * has been published, writes it in as few batches as possible, syncs once, moves the mark and
- * releases. While a sync runs, the next round gathers in the ring by itself; so the busier the
- * server, the larger the batches, with no timer and nothing to tune.
+ * releases. It begins when someone has kicked, which an I/O thread does at the end of its turn, so
+ * that a turn is not cut into several syncs; while a sync runs, the next round gathers in the ring.
+ * So the busier the server, the larger the batches, with no timer and nothing to tune. A record
+ * reserved but not yet published ends a round early; who reserved it has yet to kick.
  *
  * What may fail and what then happens:
  *
@@ -22,7 +24,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -31,9 +32,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "journal/file/private.h"
-
-#define UNPUBLISHED_YIELDS   64
-#define UNPUBLISHED_PAUSE_NS 50000
 
 static void writer_tell(struct journal_file *journal)
 {
@@ -306,8 +304,8 @@ static uint64_t sleep_limit_ns(struct journal_file *journal)
 }
 
 /*
- * Sleeps until woken or a sync is due. Whoever appends moves `tail` before it looks at `sleeping`,
- * and here `sleeping` is set before the look at `tail`; all four are sequentially consistent, so
+ * Sleeps until woken or a sync is due. Whoever kicks sets `kicked` before it looks at `sleeping`,
+ * and here `sleeping` is set before the look at `kicked`; all four are sequentially consistent, so
  * one of the two notices. The same holds for `attention`.
  */
 static void writer_sleep(struct journal_file *journal)
