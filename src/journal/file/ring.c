@@ -26,8 +26,9 @@ static int map_twice(struct ring *ring, int fd)
         return -errno;
     for (int half = 0; half < 2; half++) {
         void *wanted = bytes + (size_t)half * size;
-        if (mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd,
-                 0) == MAP_FAILED) {
+        const void *mapped = mmap(wanted, size, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0);
+        if (mapped == MAP_FAILED) {
             int error = errno;
             munmap(bytes, 2 * size);
             return -error;
