@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -374,21 +375,16 @@ int io_list(const char *point, const char *path, io_list_fn *visit, void *contex
     struct fault fault = fault_at(point);
     if (fault.kind == FAULT_ERROR)
         return -fault.error;
-    DIR *directory = opendir(path);
-    if (directory == NULL)
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
+    if (count < 0)
         return -errno;
     int result = 0;
-    for (;;) {
-        errno = 0;
-        struct dirent *entry = readdir(directory);
-        if (entry == NULL) {
-            result = -errno;
-            break;
-        }
-        result = visit(context, entry->d_name);
-        if (result != 0)
-            break;
+    for (int i = 0; i < count; i++) {
+        if (result == 0)
+            result = visit(context, entries[i]->d_name);
+        free(entries[i]);
     }
-    closedir(directory);
+    free(entries);
     return result;
 }

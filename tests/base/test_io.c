@@ -13,14 +13,14 @@
 
 #include "base/io.h"
 
-static char directory[] = "/tmp/laud-io.XXXXXX";
+static char directory[32];
 static char path[64];
 static int fd;
 
 static int setup(void **state)
 {
     (void)state;
-    strcpy(directory + strlen(directory) - 6, "XXXXXX");
+    snprintf(directory, sizeof directory, "/tmp/laud-io.XXXXXX");
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/file", directory);
     fd = io_open("test.open", path, O_RDWR | O_CREAT, 0666);

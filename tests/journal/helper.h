@@ -2,8 +2,8 @@
  * What the journal's tests share: directories, a sequence of events in which each is known by its
  * number, and a small journal with a listener to wait on.
  */
-#ifndef LAUD_TESTS_JOURNAL_HELPER_H
-#define LAUD_TESTS_JOURNAL_HELPER_H
+#ifndef LAUD_JOURNAL_HELPER_H
+#define LAUD_JOURNAL_HELPER_H
 
 #include <pthread.h>
 #include <setjmp.h>

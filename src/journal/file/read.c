@@ -135,6 +135,8 @@ static enum status reader_need(struct reader *reader, uint64_t offset, size_t le
                                const uint8_t **bytes, size_t *got)
 {
     uint64_t left = reader->size - offset;
+    *bytes = NULL;
+    *got = 0;
     if (length > left)
         length = (size_t)left;
     if (offset < reader->window_start ||

@@ -26,8 +26,9 @@ static int map_twice(struct ring *ring, int fd)
         return -errno;
     for (int half = 0; half < 2; half++) {
         void *wanted = bytes + (size_t)half * size;
-        if (mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd,
-                 0) == MAP_FAILED) {
+        const void *mapped = mmap(wanted, size, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0);
+        if (mapped == MAP_FAILED) {
             int error = errno;
             munmap(bytes, 2 * size);
             return -error;
@@ -61,7 +62,6 @@ void ring_free(struct ring *ring)
 uint64_t ring_append(struct ring *ring, const struct event *event)
 {
     size_t size = event_size(event);
-    /* Sequentially consistent: the writer's look at `tail` before it sleeps relies on it. */
     uint64_t position = atomic_fetch_add(&ring->tail, size);
     uint8_t *at = ring_at(ring, position);
     uint64_t first = event_encode(event, position, at, size);
