@@ -156,7 +156,7 @@ bool slab_init(struct slab *slab, struct slab_pool *pool)
     uint8_t *start = (uint8_t *)tables + color * SLAB_LINE;
     slab->tables = tables;
     slab->free = (uint32_t *)start;
-    slab->pages = (_Atomic(uint8_t *) *)(start + FREE_BYTES);
+    slab->pages = (void *)(start + FREE_BYTES);
     return true;
 }
 

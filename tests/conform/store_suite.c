@@ -228,51 +228,62 @@ void store_suite_same_key_twice(void **state)
     done(store);
 }
 
+enum { MODEL_USERS = 20, MODEL_ITEMS = 40, MODEL_KINDS = 3, MODEL_BATCH = 20 };
+
+struct store_model {
+    uint32_t times[MODEL_USERS][MODEL_ITEMS][MODEL_KINDS];
+    int64_t values[MODEL_ITEMS][MODEL_KINDS];
+};
+
+/* Every seventh batch claims the position of the one before: it must change nothing. */
+static void model_round(struct store_model *model, struct store *store, uint64_t seed,
+                        uint32_t round)
+{
+    struct store_reaction reactions[MODEL_BATCH];
+    struct store_count counts[MODEL_BATCH];
+    bool again = round % 7 == 0;
+    for (uint32_t i = 0; i < MODEL_BATCH; i++) {
+        uint64_t dice = hash_3(seed, round, i);
+        uint32_t user = dice % MODEL_USERS;
+        uint32_t item = (dice >> 8) % MODEL_ITEMS;
+        uint8_t kind = (dice >> 20) % MODEL_KINDS;
+        uint32_t time_s = dice >> 32 & 1 ? round : 0;
+        int64_t delta = (int64_t)(dice >> 40 & 0xff) - 100;
+        reactions[i] = reaction(user, item, kind, time_s);
+        counts[i] = counter(item, kind, delta);
+        if (!again) {
+            model->times[user][item][kind] = time_s;
+            model->values[item][kind] += delta;
+        }
+    }
+    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = reactions,
+                                                                .reaction_count = MODEL_BATCH,
+                                                                .counts = counts,
+                                                                .count_count = MODEL_BATCH,
+                                                                .position = round - again}),
+                     STATUS_OK);
+}
+
 void store_suite_model(void **state)
 {
     (void)state;
-    enum { USERS = 20, ITEMS = 40, KINDS = 3, BATCH = 20 };
-    static uint32_t times[USERS][ITEMS][KINDS];
-    static int64_t values[ITEMS][KINDS];
-    memset(times, 0, sizeof(times));
-    memset(values, 0, sizeof(values));
+    static struct store_model model;
+    model = (struct store_model){0};
     const char *text = getenv("LAUD_SEED");
     uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
     print_message("LAUD_SEED=%llu\n", (unsigned long long)seed);
     struct store *store = store_suite_open();
-    for (uint32_t round = 1; round <= 3000; round++) {
-        struct store_reaction reactions[BATCH];
-        struct store_count counts[BATCH];
-        bool again = round % 7 == 0; /* a batch that was applied before */
-        for (uint32_t i = 0; i < BATCH; i++) {
-            uint64_t dice = hash_3(seed, round, i);
-            uint32_t user = dice % USERS;
-            uint32_t item = (dice >> 8) % ITEMS;
-            uint8_t kind = (dice >> 20) % KINDS;
-            uint32_t time_s = dice >> 32 & 1 ? round : 0;
-            int64_t delta = (int64_t)(dice >> 40 & 0xff) - 100;
-            reactions[i] = reaction(user, item, kind, time_s);
-            counts[i] = counter(item, kind, delta);
-            if (!again) {
-                times[user][item][kind] = time_s;
-                values[item][kind] += delta;
-            }
-        }
-        assert_int_equal(store_apply(store, &(struct store_changes){.reactions = reactions,
-                                                                    .reaction_count = BATCH,
-                                                                    .counts = counts,
-                                                                    .count_count = BATCH,
-                                                                    .position = round - again}),
-                         STATUS_OK);
-    }
+    for (uint32_t round = 1; round <= 3000; round++)
+        model_round(&model, store, seed, round);
     uint64_t live = 0;
-    for (uint32_t item = 0; item < ITEMS; item++)
-        for (uint8_t kind = 0; kind < KINDS; kind++) {
-            assert_int_equal(value_of(store, counter(item, kind, 0)), values[item][kind]);
-            for (uint32_t user = 0; user < USERS; user++) {
-                uint32_t time_s = times[user][item][kind];
+    for (uint32_t item = 0; item < MODEL_ITEMS; item++)
+        for (uint32_t kind = 0; kind < MODEL_KINDS; kind++) {
+            struct store_count count = counter(item, (uint8_t)kind, 0);
+            assert_int_equal(value_of(store, count), model.values[item][kind]);
+            for (uint32_t user = 0; user < MODEL_USERS; user++) {
+                uint32_t time_s = model.times[user][item][kind];
                 live += time_s != 0;
-                assert_int_equal(time_of(store, reaction(user, item, kind, 0)), time_s);
+                assert_int_equal(time_of(store, reaction(user, item, (uint8_t)kind, 0)), time_s);
             }
         }
     assert_int_equal(store_reaction_count(store), live);

@@ -2,8 +2,8 @@
  * What every store must do, whatever it is made of. A test program opens its own kind of store,
  * names it in `store_suite_open`, and runs STORE_SUITE.
  */
-#ifndef LAUD_TESTS_CONFORM_STORE_SUITE_H
-#define LAUD_TESTS_CONFORM_STORE_SUITE_H
+#ifndef LAUD_CONFORM_STORE_SUITE_H
+#define LAUD_CONFORM_STORE_SUITE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * What the tests of the hot tier share: a journal that keeps every event, seeded randomness, and
  * ids made from small numbers.
  */
-#ifndef LAUD_TESTS_HOT_SUPPORT_H
-#define LAUD_TESTS_HOT_SUPPORT_H
+#ifndef LAUD_HOT_SUPPORT_H
+#define LAUD_HOT_SUPPORT_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -136,6 +136,99 @@ static void test_hardly_any_memory(void **state)
     run_out(MIB(2), 1000);
 }
 
+/* A store that refuses what it is told to; everything else is the real one's. */
+struct fussy_store {
+    struct store store;
+    struct store *real;
+    enum status read_status;
+    enum status apply_status;
+};
+
+static enum status fussy_read(struct store *store, struct store_reaction *keys, size_t count)
+{
+    struct fussy_store *fussy = (struct fussy_store *)store;
+    return fussy->read_status != STATUS_OK ? fussy->read_status
+                                           : store_read_reactions(fussy->real, keys, count);
+}
+
+static enum status fussy_apply(struct store *store, const struct store_changes *changes)
+{
+    struct fussy_store *fussy = (struct fussy_store *)store;
+    return fussy->apply_status != STATUS_OK ? fussy->apply_status
+                                            : store_apply(fussy->real, changes);
+}
+
+static const struct store_ops fussy_ops = {
+    .name = "fussy", .read_reactions = fussy_read, .apply = fussy_apply};
+
+static struct hot_request numbered_like(enum hot_action action, struct item *item, uint64_t number)
+{
+    *item = (struct item){.id = {.lo = number}};
+    return (struct hot_request){.action = action,
+                                .user = id_number(1),
+                                .name = 3,
+                                .items = item,
+                                .item_count = 1,
+                                .time_s = 5};
+}
+
+/* Refused over and over: the same error each time, nothing changed, no memory lost. */
+static void check_refused(struct bed *bed, enum hot_action action, uint64_t number,
+                          enum status expected)
+{
+    struct item item;
+    struct hot_answer answer;
+    struct hot_request request = numbered_like(action, &item, number);
+    request.answers = &answer;
+    assert_int_equal(bed_run(bed, &request), expected);
+    uint64_t used = memory_used(&bed->budget);
+    size_t events = bed->recorder.count;
+    for (uint32_t i = 0; i < 20000; i++)
+        assert_int_equal(bed_run(bed, &request), expected);
+    assert_int_equal(memory_used(&bed->budget), used);
+    assert_int_equal(bed->recorder.count, events);
+}
+
+static void test_a_store_that_refuses(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct fussy_store fussy = {.store.ops = &fussy_ops};
+    struct hot_memory_options options = bed_options();
+    options.shelf_max = 4;
+    bed_open(&bed, MIB(64), options);
+    fussy.real = bed.store;
+    hot_memory_of(bed.hot)->store = &fussy.store;
+    struct item item;
+    for (uint64_t number = 1; number <= 8; number++) {
+        struct hot_request request = numbered_like(HOT_SET, &item, number);
+        assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    }
+    fussy.apply_status = STATUS_NO_MEMORY;
+    check_refused(&bed, HOT_SET, 9, STATUS_NO_MEMORY);   /* the oldest cannot move there */
+    check_refused(&bed, HOT_CLEAR, 1, STATUS_NO_MEMORY); /* it cannot be removed there */
+    fussy.read_status = STATUS_IO_FAILED;
+    check_refused(&bed, HOT_SET, 9, STATUS_IO_FAILED);
+    check_refused(&bed, HOT_CLEAR, 1, STATUS_IO_FAILED);
+    check_refused(&bed, HOT_ASK, 1, STATUS_IO_FAILED);
+    check_refused(&bed, HOT_FEED, 1, STATUS_IO_FAILED);
+    struct hot_stats stats;
+    hot_stats(bed.hot, &stats);
+    assert_int_equal(stats.items, 8);
+    assert_int_equal(stats.reactions, 4);
+    fussy.read_status = fussy.apply_status = STATUS_OK;
+    assert_int_equal(bed_count(&bed, (struct item){.id = {.lo = 9}}, 3), 0);
+    assert_int_equal(bed_count(&bed, (struct item){.id = {.lo = 1}}, 3), 1);
+    struct hot_request request = numbered_like(HOT_SET, &item, 9);
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    assert_int_equal(request.value, 1);
+    request = numbered_like(HOT_CLEAR, &item, 1);
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    assert_int_equal(request.value, 1);
+    check_same(&bed, options);
+    bed_close(&bed);
+}
+
 static void test_too_little_to_open(void **state)
 {
     (void)state;
@@ -154,9 +247,8 @@ static void test_too_little_to_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_shelves),
-        cmocka_unit_test(test_short_shelves_and_a_store),
-        cmocka_unit_test(test_hardly_any_memory),
+        cmocka_unit_test(test_long_shelves),       cmocka_unit_test(test_short_shelves_and_a_store),
+        cmocka_unit_test(test_hardly_any_memory),  cmocka_unit_test(test_a_store_that_refuses),
         cmocka_unit_test(test_too_little_to_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

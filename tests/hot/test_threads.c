@@ -105,11 +105,11 @@ static void judge(struct worker *worker, const struct hot_request *request, cons
     if (request->action != HOT_ASK && request->action != HOT_FEED)
         return;
     for (uint32_t i = 0; i < request->item_count; i++)
-        for (uint8_t kind = 0; kind < KINDS; kind++) {
+        for (uint32_t kind = 0; kind < KINDS; kind++) {
             bool live = worker->live[page->user][page->items[i]][kind];
             if (request->action == HOT_ASK && kind != request->name)
                 live = false;
-            worker->mistakes += kind_set_has(&page->answers[i].kinds, kind) != live;
+            worker->mistakes += kind_set_has(&page->answers[i].kinds, (uint8_t)kind) != live;
         }
 }
 
@@ -137,7 +137,8 @@ static void check_same(struct bed *bed, struct bed *again)
 {
     for (uint32_t number = 0; number < ITEMS; number++) {
         struct item item = item_number(number);
-        for (uint8_t kind = 0; kind < KINDS; kind++) {
+        for (uint32_t index = 0; index < KINDS; index++) {
+            uint8_t kind = (uint8_t)index;
             int64_t live = 0;
             for (uint32_t user = 0; user < USERS; user++) {
                 bool here = bed_ask(bed, id_number(user), kind, item);
@@ -146,8 +147,9 @@ static void check_same(struct bed *bed, struct bed *again)
             }
             assert_int_equal(bed_count(bed, item, kind), live);
         }
-        for (uint8_t name = 0; name <= VIEW + 1; name++)
-            assert_int_equal(bed_count(bed, item, name), bed_count(again, item, name));
+        for (uint32_t name = 0; name <= VIEW + 1; name++)
+            assert_int_equal(bed_count(bed, item, (uint8_t)name),
+                             bed_count(again, item, (uint8_t)name));
     }
 }
 

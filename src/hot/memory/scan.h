@@ -1,8 +1,8 @@
 /*
  * Finding one 64-bit number in an array of them: what "did this user like that?" comes down to.
  */
-#ifndef LAUD_HOT_SCAN_H
-#define LAUD_HOT_SCAN_H
+#ifndef LAUD_HOT_MEMORY_SCAN_H
+#define LAUD_HOT_MEMORY_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>

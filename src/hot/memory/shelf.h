@@ -6,8 +6,8 @@
  *
  * All of it lives in the slab of the user's shard and is used under that shard's lock.
  */
-#ifndef LAUD_HOT_SHELF_H
-#define LAUD_HOT_SHELF_H
+#ifndef LAUD_HOT_MEMORY_SHELF_H
+#define LAUD_HOT_MEMORY_SHELF_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

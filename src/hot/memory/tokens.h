@@ -6,8 +6,8 @@
  * Cells come from the shard's slab; used under the shard's lock. How many there are over all
  * shards is the owner's to count.
  */
-#ifndef LAUD_HOT_TOKENS_H
-#define LAUD_HOT_TOKENS_H
+#ifndef LAUD_HOT_MEMORY_TOKENS_H
+#define LAUD_HOT_MEMORY_TOKENS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *
  * Used under the shard's lock.
  */
-#ifndef LAUD_HOT_USERS_H
-#define LAUD_HOT_USERS_H
+#ifndef LAUD_HOT_MEMORY_USERS_H
+#define LAUD_HOT_MEMORY_USERS_H
 
 #include <pthread.h>
 #include <stdbool.h>
