@@ -300,6 +300,28 @@ static void test_damage_below_the_mark_is_not_a_torn_tail(void **state)
     image_free(&image);
 }
 
+/* After a power cut the mark may be behind; what later batches say must then be enough. */
+static void test_later_batches_tell_damage_without_the_mark(void **state)
+{
+    (void)state;
+    struct image image;
+    struct journal_report report;
+    image_make(&image, true);
+    assert_int_equal(mark_make(image.directory), 0);
+    size_t flipped = SEGMENT_HEADER_BYTES + BATCH_HEADER_BYTES + 100;
+    uint8_t byte = image.files[image.last].bytes[flipped];
+    write_at(&image, image.last, flipped, byte ^ 1);
+    assert_int_equal(journal_file_verify(image.directory, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(report.durable_mark, 0);
+    assert_non_null(strstr(report.problem, image.files[image.last].name));
+    assert_non_null(strstr(report.problem, "offset 4096: the batch does not verify, but a later"));
+    write_at(&image, image.last, flipped, byte);
+    write_at(&image, image.last, image.last_used - 1, 0);
+    assert_int_equal(journal_file_verify(image.directory, NULL, &report), STATUS_OK);
+    assert_true(report.torn_bytes > 0 && report.events >= image.durable);
+    image_free(&image);
+}
+
 static void remove_file(const struct image *image, const char *name)
 {
     char path[128];
@@ -370,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_a_closed_journal_cut_short_is_refused),
         cmocka_unit_test(test_a_crashed_journal_cut_short),
         cmocka_unit_test(test_damage_below_the_mark_is_not_a_torn_tail),
+        cmocka_unit_test(test_later_batches_tell_damage_without_the_mark),
         cmocka_unit_test(test_missing_files_are_refused),
         cmocka_unit_test(test_one_slot_of_the_mark_is_enough),
         cmocka_unit_test(test_an_unknown_version_is_refused_with_a_sentence),
