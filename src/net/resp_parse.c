@@ -79,14 +79,13 @@ static enum status read_array(struct resp_parser *parser, const struct resp_limi
             return status;
         parser->at = at;
     }
-    size_t start = parser->at;
     enum status status =
         read_bulks(parser, limits, bytes, length, resumed ? NULL : command->args, problem);
     if (status != STATUS_OK)
         return status;
     size_t end = parser->at;
     if (resumed) {
-        start = (size_t)((const char *)memchr(bytes, '\n', end) - bytes) + 1;
+        size_t start = (size_t)((const char *)memchr(bytes, '\n', end) - bytes) + 1;
         *parser = (struct resp_parser){.at = start, .args = parser->args};
         status = read_bulks(parser, limits, bytes, length, command->args, problem);
         ASSERT(status == STATUS_OK && parser->at == end);

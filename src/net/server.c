@@ -12,15 +12,17 @@
 #include "base/log.h"
 #include "net/loop.h"
 
+union any_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_storage room;
+};
+
 /* Each loop has a socket of its own on the same port; the kernel spreads connections over them. */
 static int bind_socket(const struct addrinfo *where, uint16_t port)
 {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-        struct sockaddr_storage room;
-    } address;
+    union any_address address;
     memcpy(&address, where->ai_addr, where->ai_addrlen);
     if (where->ai_family == AF_INET6)
         address.v6.sin6_port = htons(port);
@@ -42,12 +44,12 @@ static int bind_socket(const struct addrinfo *where, uint16_t port)
 
 static uint16_t bound_port(int fd)
 {
-    struct sockaddr_storage address;
+    union any_address address;
     socklen_t length = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+    memset(&address, 0, sizeof address);
+    if (getsockname(fd, &address.any, &length) < 0)
         return 0;
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 /*

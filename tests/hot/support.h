@@ -1,6 +1,6 @@
 /*
- * What the tests of the hot tier share: a journal that keeps every event, seeded randomness, and
- * ids made from small numbers.
+ * What the tests of the hot tier share: a journal that keeps every event, and ids made from
+ * small numbers.
  */
 #ifndef LAUD_HOT_SUPPORT_H
 #define LAUD_HOT_SUPPORT_H
@@ -15,41 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "chance.h"
 #include "hot/memory/hot_memory_priv.h"
 #include "journal/journal.h"
 #include "store/memory/store_memory.h"
-
-/* Seeded randomness */
-
-struct chance {
-    uint64_t state;
-};
-
-static inline uint64_t chance_next(struct chance *chance)
-{
-    chance->state += 0x9e3779b97f4a7c15ULL;
-    return hash_mix(chance->state, chance->state >> 32);
-}
-
-static inline uint32_t chance_below(struct chance *chance, uint32_t end)
-{
-    return (uint32_t)((chance_next(chance) >> 32) * end >> 32);
-}
-
-static inline uint64_t test_seed(void)
-{
-    const char *text = getenv("LAUD_SEED");
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 10)
-                                 : hash_mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec) >> 32;
-    print_message("LAUD_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
 
 static inline uint64_t test_operations(uint64_t usual)
 {

@@ -39,50 +39,36 @@ void directory_remove(const char *path)
     assert_int_equal(rmdir(path), 0);
 }
 
-uint64_t random_next(uint64_t *state)
-{
-    *state += 0x9e3779b97f4a7c15ULL;
-    return hash_mix(*state, 0x2545f4914f6cdd1dULL);
-}
-
-uint64_t random_seed(void)
-{
-    const char *given = getenv("TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : clock_monotonic_ns();
-    print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 struct event sample_event(uint64_t number)
 {
-    uint64_t state = number;
-    uint64_t bits = random_next(&state);
-    struct event event = {.time_s = (uint32_t)random_next(&state)};
-    struct id user = {bits & 1 ? random_next(&state) | 1 : 0, random_next(&state)};
-    struct id item = {bits & 2 ? random_next(&state) | 1 : 0, random_next(&state)};
+    struct chance chance = {number};
+    uint64_t bits = chance_next(&chance);
+    struct event event = {.time_s = (uint32_t)chance_next(&chance)};
+    struct id user = {bits & 1 ? chance_next(&chance) | 1 : 0, chance_next(&chance)};
+    struct id item = {bits & 2 ? chance_next(&chance) | 1 : 0, chance_next(&chance)};
     event.type = (uint8_t)(number % 16 == 0 ? EVENT_DEFINE : EVENT_SET + (bits >> 2) % 3);
     if (event.type == EVENT_DEFINE) {
         event.name = (uint8_t)(NAME_TYPE + (bits >> 4) % 4);
         event.index = (uint16_t)((bits >> 8) % LIMIT_NAMES);
         event.text_length = (uint8_t)(1 + (bits >> 16) % LIMIT_NAME_LENGTH);
         for (size_t i = 0; i < event.text_length; i++)
-            event.text[i] = (char)('a' + random_next(&state) % 26);
+            event.text[i] = (char)('a' + chance_next(&chance) % 26);
         return event;
     }
     event.item = (struct item){.id = item, .type = (uint16_t)((bits >> 8) % LIMIT_TYPES)};
     event.name = (uint8_t)((bits >> 24) % LIMIT_NAMES);
     if (event.type == EVENT_ADD) {
-        event.delta = (int64_t)random_next(&state);
+        event.delta = (int64_t)chance_next(&chance);
         event.has_token = bits >> 32 & 1;
-        event.token[0] = event.has_token ? random_next(&state) : 0;
-        event.token[1] = event.has_token ? random_next(&state) : 0;
+        event.token[0] = event.has_token ? chance_next(&chance) : 0;
+        event.token[1] = event.has_token ? chance_next(&chance) : 0;
         return event;
     }
     event.user = user;
     if (event.type == EVENT_SET)
         event.cleared_count = (uint8_t)((bits >> 40) % LIMIT_EXCLUSIVE);
     for (size_t i = 0; i < event.cleared_count; i++)
-        event.cleared[i] = (uint8_t)(random_next(&state) % LIMIT_NAMES);
+        event.cleared[i] = (uint8_t)(chance_next(&chance) % LIMIT_NAMES);
     return event;
 }
 

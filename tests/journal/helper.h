@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "chance.h"
 #include "journal/file/private.h"
 
 #define SMALL_SEGMENT KIB(64)
@@ -63,9 +64,5 @@ void user_await_state(struct user *user, enum status state);
 
 /* Reads the directory and expects sample events only; how many. */
 uint64_t count_samples(const char *directory);
-
-/* A small generator of random numbers, seeded by the test. */
-uint64_t random_next(uint64_t *state);
-uint64_t random_seed(void); /* from TEST_SEED or the clock; printed */
 
 #endif

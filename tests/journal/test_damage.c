@@ -193,13 +193,14 @@ static void tally_add(struct tally *tally, bool opened, bool torn)
 
 static struct tally flip_bits(struct image *image, uint64_t count, uint64_t seed)
 {
+    struct chance chance = {seed};
     struct tally tally = {0};
     for (uint64_t i = 0; i < count; i++) {
         char how[128];
         bool torn;
-        size_t file = random_next(&seed) % image->count;
-        size_t offset = random_next(&seed) % image->files[file].length;
-        int bit = (int)(random_next(&seed) % 8);
+        size_t file = chance_next(&chance) % image->count;
+        size_t offset = chance_next(&chance) % image->files[file].length;
+        int bit = (int)(chance_next(&chance) % 8);
         uint8_t byte = image->files[file].bytes[offset];
         snprintf(how, sizeof how, "%s byte %zu bit %d", image->files[file].name, offset, bit);
         write_at(image, file, offset, byte ^ (uint8_t)(1 << bit));
@@ -243,7 +244,7 @@ static void test_flipped_bits_in_a_closed_journal(void **state)
     (void)state;
     struct image image;
     image_make(&image, false);
-    struct tally tally = flip_bits(&image, FLIPS, random_seed());
+    struct tally tally = flip_bits(&image, FLIPS, test_seed());
     say("closed", tally);
     assert_int_equal(tally.torn, 0);
     assert_true(tally.refused > FLIPS / 5);
@@ -255,7 +256,7 @@ static void test_flipped_bits_after_a_crash(void **state)
     (void)state;
     struct image image;
     image_make(&image, true);
-    struct tally tally = flip_bits(&image, FLIPS, random_seed());
+    struct tally tally = flip_bits(&image, FLIPS, test_seed());
     say("crashed", tally);
     assert_true(tally.torn > FLIPS / 100);
     assert_true(tally.refused > FLIPS / 5);

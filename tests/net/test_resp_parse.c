@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "chance.h"
 #include "net/resp_parse.h"
 
 #define ARGS_MAX 8
@@ -127,14 +127,14 @@ static void random_streams_do_not_depend_on_cuts(void **state)
     static const char *const pieces[] = {"*",    "$",  "\r\n", "1", "2",      "3",
                                          "PING", "\n", " ",    "-", "*1\r\n", "$4\r\nPING\r\n",
                                          "\r",   "x"};
-    const char *given = getenv("LAUD_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    print_message("LAUD_SEED=%u\n", seed);
-    srand(seed);
+    struct chance chance = {test_seed()};
     for (int round = 0; round < 20000; round++) {
         char stream[256] = "", whole[4096], cut[4096];
-        for (int i = rand() % 12; i >= 0; i--)
-            strcat(stream, pieces[(size_t)rand() % (sizeof pieces / sizeof pieces[0])]);
+        size_t length = 0;
+        for (uint32_t i = chance_below(&chance, 12) + 1; i > 0; i--)
+            length +=
+                (size_t)snprintf(stream + length, sizeof stream - length, "%s",
+                                 pieces[chance_below(&chance, sizeof pieces / sizeof pieces[0])]);
         transcribe(stream, strlen(stream), sizeof stream, whole, sizeof whole);
         transcribe(stream, strlen(stream), 1, cut, sizeof cut);
         assert_string_equal(whole, cut);

@@ -76,9 +76,9 @@ struct journal_file {
     } stats;
 
     /* Told to the writer */
-    alignas(CACHE_LINE) _Atomic uint32_t sleeping;  /* 1 while it sleeps on this word */
-    alignas(CACHE_LINE) _Atomic uint32_t kicked;    /* a batch of appends is complete */
-    _Atomic uint32_t attention;                     /* the spare or `stopping` changed */
+    alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while it sleeps on this word */
+    alignas(CACHE_LINE) _Atomic uint32_t kicked;   /* a batch of appends is complete */
+    _Atomic uint32_t attention;                    /* the spare or `stopping` changed */
     _Atomic bool stopping;
     journal_listen_fn *_Atomic listener;
     void *listener_context;
