@@ -195,6 +195,8 @@ static struct journal_file *journal_file_new(const struct journal_file_options *
     journal->fd = journal->mark_fd = journal->spare_fd = -1;
     atomic_init(&journal->gate, STATUS_BLOCKED);
     atomic_init(&journal->spare, SPARE_WORKING);
+    atomic_init(&journal->used_now, UINT64_MAX);
+    atomic_init(&journal->pace, UINT64_MAX);
     pthread_mutex_init(&journal->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -16,7 +16,7 @@
 #define JOURNAL_FILE_MAGIC 0x6a6f7572u
 
 #define RING_BYTES_MIN  KIB(512)
-#define RING_BYTES_MAX  MIB(8)
+#define RING_BYTES_MAX  MIB(4)
 #define RESERVE_BYTES   MIB(1)
 #define SPARE_RETRY_MS  1000
 #define RING_LOW_FACTOR 4
@@ -101,9 +101,11 @@ struct journal_file {
     /* Between the writer and the preparer, under the lock */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    _Atomic uint32_t spare; /* enum spare_state; may be read without the lock */
-    int spare_fd;           /* if READY */
-    char spare_reason[256]; /* if FAILED */
+    _Atomic uint32_t spare;    /* enum spare_state; may be read without the lock */
+    _Atomic uint64_t used_now; /* of the current segment; UINT64_MAX: there is none */
+    _Atomic uint64_t pace;     /* the preparer waits for so much; UINT64_MAX: it does not */
+    int spare_fd;              /* if READY */
+    char spare_reason[256];    /* if FAILED */
     bool preparer_stopping;
     bool settled; /* the first segment is there, or cannot be */
 

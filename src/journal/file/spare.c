@@ -6,6 +6,10 @@
  * metadata (here 142 µs instead of 217 µs into a merely allocated file and 326 µs appending), and
  * the pages the writer copies into are in memory already.
  *
+ * It is filled in steps, each synced, and only as fast as the current segment is used up, so that
+ * it is done when that one is half full: the writer's syncs never stand behind more than one step.
+ * Without a current segment (at start) there is nothing to spare, and it is filled in one go.
+ *
  * A full disk is met here, before anything depends on the room: the attempt is undone, the writer
  * is told, and it is tried again about once a second until it works. Any other error ends it.
  *
@@ -21,7 +25,8 @@
 #include "base/io.h"
 #include "journal/file/private.h"
 
-#define ZERO_BYTES MIB(1)
+#define ZERO_BYTES  KIB(512)
+#define PACE_FACTOR 2 /* so many bytes are filled for each one used of the current segment */
 
 static uint8_t zeros[ZERO_BYTES]; /* not const: it would fill the program file */
 
@@ -38,12 +43,26 @@ static bool preparer_is_stopping(struct journal_file *journal)
     return stopping;
 }
 
-static int fill_with_zeros(struct journal_file *journal, const char *write_point, int fd,
-                           uint64_t bytes)
+/* Waits until so much of the current segment is used; false: there is none to wait for. */
+static bool preparer_keep_pace(struct journal_file *journal, uint64_t used)
+{
+    pthread_mutex_lock(&journal->lock);
+    atomic_store(&journal->pace, used);
+    while (atomic_load(&journal->used_now) < used && !journal->preparer_stopping)
+        pthread_cond_wait(&journal->changed, &journal->lock);
+    atomic_store(&journal->pace, UINT64_MAX);
+    pthread_mutex_unlock(&journal->lock);
+    return atomic_load(&journal->used_now) != UINT64_MAX;
+}
+
+static int fill_with_zeros(struct journal_file *journal, int fd, uint64_t bytes)
 {
     for (uint64_t offset = 0; offset < bytes; offset += ZERO_BYTES) {
         size_t length = bytes - offset < ZERO_BYTES ? (size_t)(bytes - offset) : ZERO_BYTES;
-        int result = io_pwrite_all(write_point, fd, zeros, length, offset);
+        bool paced = preparer_keep_pace(journal, offset / PACE_FACTOR);
+        int result = io_pwrite_all("spare.write", fd, zeros, length, offset);
+        if (result == 0 && paced)
+            result = io_sync_data("spare.sync", fd);
         if (result < 0)
             return result;
         if (preparer_is_stopping(journal))
@@ -60,7 +79,7 @@ static int make_zeroed(struct journal_file *journal, const char *path, uint64_t 
         return fd;
     int result = io_allocate("spare.allocate", fd, bytes);
     if (result == 0 || result == -EOPNOTSUPP)
-        result = fill_with_zeros(journal, "spare.write", fd, bytes);
+        result = fill_with_zeros(journal, fd, bytes);
     if (result == 0)
         result = io_sync("spare.sync", fd);
     if (result == 0)

@@ -133,12 +133,24 @@ static bool finish_segment(struct journal_file *journal)
     return true;
 }
 
+/* Tells the preparer how much of the current segment is used, if it waits for that. */
+static void tell_pace(struct journal_file *journal)
+{
+    atomic_store(&journal->used_now, journal->used);
+    if (journal->used < atomic_load(&journal->pace))
+        return;
+    pthread_mutex_lock(&journal->lock);
+    pthread_cond_broadcast(&journal->changed);
+    pthread_mutex_unlock(&journal->lock);
+}
+
 /* Takes the spare; its place is free for the preparer again. */
 static int take_spare(struct journal_file *journal)
 {
     pthread_mutex_lock(&journal->lock);
     int fd = journal->spare_fd;
     journal->spare_fd = -1;
+    atomic_store(&journal->used_now, SEGMENT_HEADER_BYTES);
     atomic_store(&journal->spare, SPARE_WORKING);
     pthread_cond_broadcast(&journal->changed);
     pthread_mutex_unlock(&journal->lock);
@@ -221,6 +233,7 @@ static bool write_batch(struct journal_file *journal, size_t bytes, uint32_t cou
     journal->events += count;
     journal->chain = header.chain;
     atomic_fetch_add_explicit(&journal->stats.batches, 1, memory_order_relaxed);
+    tell_pace(journal);
     update_gate(journal);
     ring_release(&journal->ring, bytes);
     return true;
