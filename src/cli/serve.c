@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,6 +22,8 @@
 #include "hot/memory/hot_memory.h"
 #include "net/server.h"
 #include "store/memory/store_memory.h"
+
+#define FILES_BESIDE_CONNECTIONS 512 /* segments, loops, listeners and the like */
 
 /* What `serve` holds while it runs. */
 struct serving {
@@ -161,9 +164,30 @@ static bool start_server(struct serving *s)
     return true;
 }
 
+/* A connection is an open file, and the usual limit of those is far below --max-connections. */
+static void raise_file_limit(const struct serving *s)
+{
+    struct rlimit limit;
+    rlim_t wanted = s->options.max_connections + FILES_BESIDE_CONNECTIONS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    struct rlimit raised = {wanted, wanted > limit.rlim_max ? wanted : limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        return;
+    raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
+        raised = limit;
+    if (raised.rlim_cur < wanted)
+        log_warn("only %llu open files are allowed (ulimit -n), fewer than --max-connections %llu "
+                 "needs",
+                 (unsigned long long)raised.rlim_cur,
+                 (unsigned long long)s->options.max_connections);
+}
+
 static int serve(struct serving *s)
 {
     int code = 1;
+    raise_file_limit(s);
     if (!open_directory(s))
         return code;
     if (!open_hot(s))

@@ -7,7 +7,7 @@
  * the pages the writer copies into are in memory already.
  *
  * It is filled in steps, each synced, and only as fast as the current segment is used up, so that
- * it is done when that one is half full: the writer's syncs never stand behind more than one step.
+ * it is done when that one is a third full: the writer's syncs never stand behind more than one step.
  * Without a current segment (at start) there is nothing to spare, and it is filled in one go.
  *
  * A full disk is met here, before anything depends on the room: the attempt is undone, the writer
@@ -26,7 +26,7 @@
 #include "journal/file/private.h"
 
 #define ZERO_BYTES  KIB(512)
-#define PACE_FACTOR 2 /* so many bytes are filled for each one used of the current segment */
+#define PACE_FACTOR 3 /* so many bytes are filled for each one used of the current segment */
 
 static uint8_t zeros[ZERO_BYTES]; /* not const: it would fill the program file */
 
@@ -55,11 +55,11 @@ static bool preparer_keep_pace(struct journal_file *journal, uint64_t used)
     return atomic_load(&journal->used_now) != UINT64_MAX;
 }
 
-static int fill_with_zeros(struct journal_file *journal, int fd, uint64_t bytes)
+static int fill_with_zeros(struct journal_file *journal, int fd, uint64_t bytes, bool at_pace)
 {
     for (uint64_t offset = 0; offset < bytes; offset += ZERO_BYTES) {
         size_t length = bytes - offset < ZERO_BYTES ? (size_t)(bytes - offset) : ZERO_BYTES;
-        bool paced = preparer_keep_pace(journal, offset / PACE_FACTOR);
+        bool paced = at_pace && preparer_keep_pace(journal, offset / PACE_FACTOR);
         int result = io_pwrite_all("spare.write", fd, zeros, length, offset);
         if (result == 0 && paced)
             result = io_sync_data("spare.sync", fd);
@@ -72,14 +72,14 @@ static int fill_with_zeros(struct journal_file *journal, int fd, uint64_t bytes)
 }
 
 /* Returns an fd of `path`, allocated, zeroed and synced; or -errno, and nothing is left. */
-static int make_zeroed(struct journal_file *journal, const char *path, uint64_t bytes)
+static int make_zeroed(struct journal_file *journal, const char *path, uint64_t bytes, bool at_pace)
 {
     int fd = io_open("spare.open", path, O_RDWR | O_CREAT | O_TRUNC, 0666);
     if (fd < 0)
         return fd;
     int result = io_allocate("spare.allocate", fd, bytes);
     if (result == 0 || result == -EOPNOTSUPP)
-        result = fill_with_zeros(journal, fd, bytes);
+        result = fill_with_zeros(journal, fd, bytes, at_pace);
     if (result == 0)
         result = io_sync("spare.sync", fd);
     if (result == 0)
@@ -112,7 +112,7 @@ static int make_spare(struct journal_file *journal)
     int fd = find_spare(journal, finished);
     if (fd != -ENOENT)
         return fd;
-    fd = make_zeroed(journal, unfinished, journal->segment_bytes);
+    fd = make_zeroed(journal, unfinished, journal->segment_bytes, true);
     if (fd < 0)
         return fd;
     int result = io_rename("spare.rename", unfinished, finished);
@@ -142,7 +142,7 @@ static int make_reserve(struct journal_file *journal)
     }
     if (size == journal->tuning.reserve_bytes)
         return 0;
-    fd = make_zeroed(journal, path, journal->tuning.reserve_bytes);
+    fd = make_zeroed(journal, path, journal->tuning.reserve_bytes, false);
     if (fd < 0)
         return fd;
     io_close("reserve.close", fd);
@@ -176,23 +176,31 @@ static void preparer_pause(struct journal_file *journal)
         pthread_cond_timedwait(&journal->changed, &journal->lock, &until);
 }
 
-/* Does what is missing first, without the lock. */
+/*
+ * Does what is missing, without the lock. At start the first segment has precedence, later the
+ * reserve: it is small, and the next segment may take its time.
+ */
 static void preparer_step(struct journal_file *journal, bool *reserved)
 {
-    uint32_t state = atomic_load(&journal->spare);
-    bool for_spare = state != SPARE_READY;
+    bool for_spare = atomic_load(&journal->spare) != SPARE_READY;
+    bool for_reserve = !*reserved && (!for_spare || atomic_load(&journal->used_now) != UINT64_MAX);
     pthread_mutex_unlock(&journal->lock);
-    int result = for_spare ? make_spare(journal) : make_reserve(journal);
+    int reserve = for_reserve ? make_reserve(journal) : 0;
+    int spare = for_spare && (reserve == 0 || is_full(reserve)) ? make_spare(journal) : 0;
     pthread_mutex_lock(&journal->lock);
-    if (result == -ECANCELED)
+    *reserved = *reserved || (for_reserve && reserve == 0);
+    if (reserve == -ECANCELED || spare == -ECANCELED)
         return;
-    if (for_spare && result >= 0)
-        journal->spare_fd = result;
-    if (!for_spare && result == 0)
-        *reserved = true;
-    if (for_spare || (result < 0 && !is_full(result)))
-        preparer_tell(journal, for_spare ? "next segment" : "reserve", result);
-    if (is_full(result))
+    if (reserve < 0 && !is_full(reserve)) {
+        preparer_tell(journal, "reserve", reserve);
+        return;
+    }
+    if (for_spare) {
+        if (spare >= 0)
+            journal->spare_fd = spare;
+        preparer_tell(journal, "next segment", spare);
+    }
+    if (is_full(reserve) || is_full(spare))
         preparer_pause(journal);
 }
 
