@@ -73,10 +73,8 @@ struct hot_request {
     struct id user;
     const struct item *items;
     int64_t delta;
-    uint64_t token[2]; /* hash of item, counter and token */
-    int64_t value;     /* out: SET, CLEAR, ADD */
-    bool hinted;       /* hot_hint was called, and left its findings in trail */
-    uint64_t trail[2];
+    uint64_t token[2];          /* hash of item, counter and token */
+    int64_t value;              /* out: SET, CLEAR, ADD */
     struct hot_answer *answers; /* out: item_count of them; ASK, COUNTS, FEED */
 };
 
@@ -92,7 +90,6 @@ struct hot;
 
 struct hot_ops {
     const char *name;
-    void (*hint)(struct hot *hot, struct hot_request *request);
     void (*run)(struct hot *hot, struct hot_request *requests, size_t count,
                 struct hot_scratch *scratch);
     void (*stats)(struct hot *hot, struct hot_stats *out);
@@ -102,15 +99,6 @@ struct hot_ops {
 struct hot {
     const struct hot_ops *ops;
 };
-
-/*
- * The request will be run soon, with others: brings closer what it will touch. May be left out;
- * changes nothing but the request's trail.
- */
-static inline void hot_hint(struct hot *hot, struct hot_request *request)
-{
-    hot->ops->hint(hot, request);
-}
 
 static inline void hot_run(struct hot *hot, struct hot_request *requests, size_t count,
                            struct hot_scratch *scratch)

@@ -88,7 +88,6 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
         refuse(r, status, sentence[0] ? sentence : status_sentence(status));
         return STATUS_OK;
     }
-    hot_hint(loop->server->parts.hot, &loop->requests[r->batch]);
     if (++r->batch == LIMIT_BATCH)
         run_batch(r);
     return STATUS_OK;

@@ -250,7 +250,6 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     request->status = STATUS_OK;
     request->name = NAME_INDEX_LIKE;
     request->has_token = false;
-    request->hinted = false;
     request->time_s = time_s;
     request->item_count = 0;
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};

@@ -57,22 +57,6 @@ static void trails_prefetch(struct hot_memory *hot, struct hot_trail *trails, co
             user_prefetch_chunk(user_shard_of(hot, trails[i].user), trails[i].guess);
 }
 
-/* The first pass of a batch, for one request as soon as it is known. */
-static void hot_memory_hint(struct hot *base, struct hot_request *request)
-{
-    struct hot_memory *hot = hot_memory_of(base);
-    request->hinted = true;
-    request->trail[0] = request->trail[1] = 0;
-    if (needs_user(request->action)) {
-        uint64_t user = request->trail[0] = user_hash_of(hot, request->user);
-        table_prefetch(&user_shard_of(hot, user)->table, user);
-    }
-    if (changes_item(request->action)) {
-        uint64_t item = request->trail[1] = item_hash_of(hot, request->items[0]);
-        table_prefetch(&item_shard_of(hot, item)->table, item);
-    }
-}
-
 static void run_one(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                     struct hot_scratch *scratch)
 {
@@ -104,12 +88,14 @@ static void run_batch(struct hot_memory *hot, struct hot_request *requests, size
     struct hot_trail trails[LIMIT_BATCH];
     uint8_t sides[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++) {
-        struct hot_request *request = &requests[i];
-        if (!request->hinted)
-            hot_memory_hint(&hot->hot, request);
+        const struct hot_request *request = &requests[i];
         sides[i] = (needs_user(request->action) ? TRAIL_USER : 0) |
                    (changes_item(request->action) ? TRAIL_ITEM : 0);
-        trails[i] = (struct hot_trail){.user = request->trail[0], .item = request->trail[1]};
+        trails[i] = (struct hot_trail){0};
+        if (sides[i] & TRAIL_USER)
+            trails[i].user = user_hash_of(hot, request->user);
+        if (sides[i] & TRAIL_ITEM)
+            trails[i].item = item_hash_of(hot, request->items[0]);
     }
     if (count > 1)
         trails_prefetch(hot, trails, sides, count);
@@ -211,7 +197,6 @@ static void hot_memory_close(struct hot *base)
 
 static const struct hot_ops hot_memory_ops = {
     .name = "memory",
-    .hint = hot_memory_hint,
     .run = hot_memory_run,
     .stats = hot_memory_stats,
     .close = hot_memory_close,
