@@ -16,6 +16,7 @@ import time
 
 READY_SECONDS = 60
 STOP_SECONDS = 60
+SETTLE_SECONDS = 1
 LOAD_SECONDS = 900
 
 
@@ -104,6 +105,9 @@ class Server:
             return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1)) * 1024
 
     def __enter__(self):
+        # What the server before this one left to the disk (writes, discarded blocks) is its own.
+        os.sync()
+        time.sleep(SETTLE_SECONDS)
         try:
             self.start()
         except BaseException:
