@@ -2,8 +2,8 @@
  * Seeded randomness for tests. The seed comes from LAUD_SEED, or from the clock, and is printed, so
  * that a failure can be had again.
  */
-#ifndef LAUD_TESTS_CHANCE_H
-#define LAUD_TESTS_CHANCE_H
+#ifndef LAUD_CHANCE_H
+#define LAUD_CHANCE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
