@@ -13,17 +13,29 @@
 
 struct memory_budget {
     _Atomic uint64_t used;
-    uint64_t limit; /* set once, before threads start */
+    uint64_t limit;   /* set once, before threads start */
+    uint64_t reserve; /* of it, kept for connections: full of data, a server must still talk */
 };
 
-/* False, and nothing charged, if the limit would be passed. */
-static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
+static inline bool memory_charge_below(struct memory_budget *budget, size_t bytes, uint64_t limit)
 {
     uint64_t before = atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed);
-    if (before + bytes <= budget->limit)
+    if (before + bytes <= limit)
         return true;
     atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
     return false;
+}
+
+/* For data. False, and nothing charged, if the limit less the reserve would be passed. */
+static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
+{
+    return memory_charge_below(budget, bytes, budget->limit - budget->reserve);
+}
+
+/* For connections: the reserve is theirs. */
+static inline bool memory_charge_connection(struct memory_budget *budget, size_t bytes)
+{
+    return memory_charge_below(budget, bytes, budget->limit);
 }
 
 static inline void memory_release(struct memory_budget *budget, size_t bytes)

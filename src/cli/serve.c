@@ -83,6 +83,7 @@ static bool open_directory(struct serving *s)
 static bool open_hot(struct serving *s)
 {
     s->budget.limit = s->options.max_memory ? s->options.max_memory : half_of_memory();
+    s->budget.reserve = s->budget.limit / 16;
     s->names = names_new();
     s->store = store_memory_open(&s->budget);
     struct hot_memory_options options = {

@@ -9,7 +9,7 @@ bool buffer_grow(struct buffer *buffer, size_t room)
     size_t capacity = buffer->capacity ? buffer->capacity : CAPACITY_MIN;
     while (capacity - buffer->length < room)
         capacity *= 2;
-    if (!memory_charge(buffer->budget, capacity - buffer->capacity))
+    if (!memory_charge_connection(buffer->budget, capacity - buffer->capacity))
         return false;
     char *bytes = realloc(buffer->bytes, capacity);
     if (bytes == NULL) {
