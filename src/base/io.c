@@ -29,8 +29,6 @@ struct fault {
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FAULT_ENTRIES 16
