@@ -26,7 +26,8 @@
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
 /* Threads and shards */
-#define LIMIT_THREADS 64
+#define LIMIT_THREADS 64 /* that do I/O */
+#define LIMIT_WORKERS 8  /* that may wait for the store */
 #define LIMIT_SHARDS  64 /* user shards, and as many item shards; a power of two */
 
 /* RESP */
@@ -42,7 +43,7 @@
  */
 #define LIMIT_EVENT_BYTES     64 /* the largest record there is today */
 #define LIMIT_EVENT_BYTES_MIN 24 /* and the smallest */
-#define LIMIT_JOURNAL_SLACK   (LIMIT_THREADS * LIMIT_BATCH * LIMIT_EVENT_BYTES * 3)
+#define LIMIT_JOURNAL_SLACK   ((LIMIT_THREADS + LIMIT_WORKERS) * LIMIT_BATCH * LIMIT_EVENT_BYTES * 3)
 #define LIMIT_SEGMENT_MIN     MIB(4)
 #define LIMIT_SEGMENT_MAX     GIB(1)
 #define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes of one batch written at once */

@@ -21,7 +21,6 @@
 #include "cli/recover.h"
 #include "hot/memory/hot_memory.h"
 #include "net/server.h"
-#include "store/memory/store_memory.h"
 
 #define FILES_BESIDE_CONNECTIONS 512 /* segments, loops, listeners and the like */
 
@@ -85,7 +84,6 @@ static bool open_hot(struct serving *s)
     s->budget.limit = s->options.max_memory ? s->options.max_memory : half_of_memory();
     s->budget.reserve = s->budget.limit / 16;
     s->names = names_new();
-    s->store = store_memory_open(&s->budget);
     struct hot_memory_options options = {
         .budget = &s->budget,
         .store = s->store,
@@ -96,7 +94,7 @@ static bool open_hot(struct serving *s)
     };
     if (getrandom(&options.seed, sizeof options.seed, 0) != sizeof options.seed)
         options.seed = clock_monotonic_ns();
-    if (s->names != NULL && s->store != NULL)
+    if (s->names != NULL)
         s->hot = hot_memory_open(&options);
     if (s->hot == NULL)
         log_error("no memory for an empty server within --max-memory");

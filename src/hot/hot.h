@@ -68,6 +68,7 @@ struct hot_request {
     enum status status; /* out: OK, COUNTER_OVERFLOW, TOKENS_FULL, NO_MEMORY, … */
     uint8_t name;
     bool has_token;
+    bool memory_only; /* FEED: what memory does not know is not asked of the store */
     uint32_t time_s;
     uint32_t item_count;
     struct id user;
@@ -90,8 +91,10 @@ struct hot;
 
 struct hot_ops {
     const char *name;
-    void (*run)(struct hot *hot, struct hot_request *requests, size_t count,
-                struct hot_scratch *scratch);
+    size_t (*run)(struct hot *hot, struct hot_request *requests, size_t count,
+                  struct hot_scratch *scratch);
+    void (*run_blocking)(struct hot *hot, unsigned worker, struct hot_request *requests,
+                         size_t count, struct hot_scratch *scratch);
     void (*stats)(struct hot *hot, struct hot_stats *out);
     void (*close)(struct hot *hot);
 };
@@ -100,10 +103,25 @@ struct hot {
     const struct hot_ops *ops;
 };
 
-static inline void hot_run(struct hot *hot, struct hot_request *requests, size_t count,
-                           struct hot_scratch *scratch)
+/*
+ * Runs requests in order and never blocks. Returns how many were run: fewer than count if the next
+ * one needs the store, which then has changed nothing.
+ */
+static inline size_t hot_run(struct hot *hot, struct hot_request *requests, size_t count,
+                             struct hot_scratch *scratch)
 {
-    hot->ops->run(hot, requests, count, scratch);
+    return hot->ops->run(hot, requests, count, scratch);
+}
+
+/*
+ * Runs all of them, waiting for the store where that is needed. For worker threads, each with a
+ * number of its own below LIMIT_WORKERS; it has passed journal_admit for up to LIMIT_BATCH of them
+ * if any writes.
+ */
+static inline void hot_run_blocking(struct hot *hot, unsigned worker, struct hot_request *requests,
+                                    size_t count, struct hot_scratch *scratch)
+{
+    hot->ops->run_blocking(hot, worker, requests, count, scratch);
 }
 
 static inline void hot_stats(struct hot *hot, struct hot_stats *out)

@@ -36,6 +36,7 @@ struct journal_stats {
     uint64_t sync_ns; /* spent in them */
     uint64_t bytes;   /* of all segments in use */
     uint64_t segments;
+    uint64_t first; /* position of the oldest event still there */
 };
 
 struct journal;
@@ -49,6 +50,9 @@ struct journal_ops {
     uint64_t (*append)(struct journal *journal, const struct event *event);
     uint64_t (*appended)(struct journal *journal);
     uint64_t (*released)(struct journal *journal);
+    uint64_t (*durable)(struct journal *journal);
+    void (*sync)(struct journal *journal);
+    enum status (*forget)(struct journal *journal, uint64_t position);
     void (*kick)(struct journal *journal);
     enum status (*state)(struct journal *journal);
     void (*listen)(struct journal *journal, journal_listen_fn *listener, void *context);
@@ -86,6 +90,27 @@ static inline uint64_t journal_appended(struct journal *journal)
 static inline uint64_t journal_released(struct journal *journal)
 {
     return journal->ops->released(journal);
+}
+
+/* What is before this position is on disk. */
+static inline uint64_t journal_durable(struct journal *journal)
+{
+    return journal->ops->durable(journal);
+}
+
+/* Asks that what has been appended be on disk soon, whatever the durability; does not wait. */
+static inline void journal_sync(struct journal *journal)
+{
+    journal->ops->sync(journal);
+}
+
+/*
+ * Events before this position are not needed any more: what holds only such may be removed. Called
+ * by one thread at a time. OK or IO_FAILED; then some of it is still there, and that is all.
+ */
+static inline enum status journal_forget(struct journal *journal, uint64_t position)
+{
+    return journal->ops->forget(journal, position);
 }
 
 /*

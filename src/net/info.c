@@ -95,7 +95,6 @@ static bool write_hot(const struct server *server, struct buffer *out)
     return number(out, "users", stats.users) && number(out, "shelves", stats.shelves) &&
            number(out, "shelf_reactions", stats.reactions) && number(out, "items", stats.items) &&
            number(out, "tokens", stats.tokens) &&
-           number(out, "stored_reactions", store_reaction_count(server->parts.store)) &&
            number(out, "types", names_type_count(server->parts.names)) &&
            number(out, "names", names_count(server->parts.names));
 }

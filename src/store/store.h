@@ -4,9 +4,8 @@
  * with the journal position it reaches, in one step (law 5), and applying a batch whose position
  * is not beyond the store's own changes nothing.
  *
- * Any thread may call; calls may block (a disk, a network), so no caller holds an I/O thread on a
- * store that says it may_block. Two real implementations are to come (RocksDB, MySQL); memory/ is
- * the plain reference.
+ * Any thread may read, one at a time applies and flushes (the projector). Calls may block on a
+ * disk or a network, so no I/O thread makes them.
  */
 #ifndef LAUD_STORE_STORE_H
 #define LAUD_STORE_STORE_H
@@ -16,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/limits.h"
 #include "base/status.h"
 
 /* A reaction, as key and as row. time_s is 0 where it is not live. */
@@ -23,38 +23,118 @@ struct store_reaction {
     struct id user;
     struct item item;
     uint8_t kind;
+    bool was_live; /* in a change: the store has it, perhaps with another time */
     uint32_t time_s;
 };
 
+/* A counter. A change adds `value`; sums stay in range, whoever decided them saw to that. */
 struct store_count {
     struct item item;
     uint8_t name;
-    int64_t value; /* in a change: the sum to add */
+    int64_t value;
+};
+
+struct store_value {
+    int64_t value;
+    uint8_t name;
+};
+
+/* Counters of items that were read: item i has values[first[i] … first[i + 1]). Grows (realloc). */
+struct store_values {
+    struct store_value *values; /* the caller frees it at the end */
+    size_t used;
+    size_t capacity;
+};
+
+/* An item whose counters are asked for. None of them is 0. */
+struct store_item {
+    struct item item;
+    uint32_t first; /* out: in store_values.values */
+    uint32_t count; /* out */
+};
+
+/* A type, kind or counter (enum name_role) and its index. */
+struct store_name {
+    uint8_t role;
+    uint8_t length;
+    uint16_t index;
+    char text[LIMIT_NAME_LENGTH];
+};
+
+/* The idempotency token of an addition made at time_s. */
+struct store_token {
+    uint64_t token[2];
+    uint32_t time_s;
+    struct item item; /* what was added to */
 };
 
 struct store_changes {
-    const struct store_reaction *reactions; /* net effect: time_s != 0 makes, 0 removes */
+    const struct store_reaction *reactions; /* net effect, each key once: time_s 0 removes */
     size_t reaction_count;
-    const struct store_count *counts;
+    const struct store_count *counts; /* each (item, name) once, never 0 */
     size_t count_count;
-    uint64_t position; /* reached once this is applied; 0: not tied to the journal */
+    const struct store_name *names;
+    size_t name_count;
+    const struct store_token *tokens;
+    size_t token_count;
+    uint32_t token_horizon_s; /* tokens older than this need not be kept any more */
+    uint64_t position;        /* of the journal, reached once this is applied */
 };
 
 struct store;
+struct store_snapshot; /* the state of one moment */
+
+/* Called for each row, in no particular order; a status other than OK ends the visit with it. */
+struct store_visitor {
+    enum status (*reaction)(void *context, const struct store_reaction *reaction);
+    enum status (*count)(void *context, const struct store_count *count); /* none of them 0 */
+    enum status (*name)(void *context, const struct store_name *name);
+    enum status (*token)(void *context, const struct store_token *token);
+    void *context;
+};
+
+/* What verifying found; also handed to the progress function now and then while it goes on. */
+struct store_report {
+    uint64_t reactions;
+    uint64_t counts;
+    uint64_t rows;       /* of any sort looked at so far */
+    uint64_t rows_total; /* an estimate */
+    char problem[256];   /* on DAMAGED or IO_FAILED: one sentence */
+};
+typedef void store_progress_fn(void *context, const struct store_report *report);
+
+struct store_stats {
+    uint64_t position;  /* applied */
+    uint64_t durable;   /* applied and flushed: a crash goes back no further */
+    uint64_t reactions; /* live; may be an estimate */
+    uint64_t disk_bytes;
+    uint64_t memory_bytes;
+    const char *state; /* "ok", or what is wrong, one sentence */
+};
 
 struct store_ops {
     const char *name;
-    bool may_block;
-    /* Fills time_s of each key, all as of one moment: no batch is seen in half. */
+    /* Fills time_s of each key. */
     enum status (*read_reactions)(struct store *store, struct store_reaction *keys, size_t count);
-    /* Fills value of each (item, name); 0 if there is none. */
-    enum status (*read_counts)(struct store *store, struct store_count *keys, size_t count);
+    /* Fills first and count of each item, appends to values. `snapshot` may be NULL: now. */
+    enum status (*read_items)(struct store *store, const struct store_snapshot *snapshot,
+                              struct store_item *items, size_t count, struct store_values *values);
     enum status (*apply)(struct store *store, const struct store_changes *changes);
+    /* Everything applied survives a crash and a power cut when this returns OK. */
+    enum status (*flush)(struct store *store);
+    struct store_snapshot *(*snapshot)(struct store *store); /* NULL: no memory */
+    void (*release)(struct store *store, struct store_snapshot *snapshot);
+    /* Only those functions of the visitor that are not NULL. */
+    enum status (*visit)(struct store *store, const struct store_visitor *visitor);
+    /* Every count equals its distinct reactions, and all forms of a reaction agree. */
+    enum status (*verify)(struct store *store, store_progress_fn *progress, void *context,
+                          struct store_report *report);
     uint64_t (*position)(struct store *store);
-    uint64_t (*reaction_count)(struct store *store);
+    void (*stats)(struct store *store, struct store_stats *out);
     void (*close)(struct store *store);
 };
 
+/* The head of every implementation's own struct. */
 struct store {
     const struct store_ops *ops;
 };
@@ -65,10 +145,12 @@ static inline enum status store_read_reactions(struct store *store, struct store
     return store->ops->read_reactions(store, keys, count);
 }
 
-static inline enum status store_read_counts(struct store *store, struct store_count *keys,
-                                            size_t count)
+static inline enum status store_read_items(struct store *store,
+                                           const struct store_snapshot *snapshot,
+                                           struct store_item *items, size_t count,
+                                           struct store_values *values)
 {
-    return store->ops->read_counts(store, keys, count);
+    return store->ops->read_items(store, snapshot, items, count, values);
 }
 
 static inline enum status store_apply(struct store *store, const struct store_changes *changes)
@@ -76,14 +158,40 @@ static inline enum status store_apply(struct store *store, const struct store_ch
     return store->ops->apply(store, changes);
 }
 
+static inline enum status store_flush(struct store *store)
+{
+    return store->ops->flush(store);
+}
+
+static inline struct store_snapshot *store_snapshot(struct store *store)
+{
+    return store->ops->snapshot(store);
+}
+
+static inline void store_release(struct store *store, struct store_snapshot *snapshot)
+{
+    store->ops->release(store, snapshot);
+}
+
+static inline enum status store_visit(struct store *store, const struct store_visitor *visitor)
+{
+    return store->ops->visit(store, visitor);
+}
+
+static inline enum status store_verify(struct store *store, store_progress_fn *progress,
+                                       void *context, struct store_report *report)
+{
+    return store->ops->verify(store, progress, context, report);
+}
+
 static inline uint64_t store_position(struct store *store)
 {
     return store->ops->position(store);
 }
 
-static inline uint64_t store_reaction_count(struct store *store)
+static inline void store_stats(struct store *store, struct store_stats *out)
 {
-    return store->ops->reaction_count(store);
+    store->ops->stats(store, out);
 }
 
 static inline void store_close(struct store *store)

@@ -100,31 +100,10 @@ static struct found find_hot(const struct decision *decision, uint8_t kind)
     return found;
 }
 
-static struct store_reaction store_key(const struct decision *decision, uint8_t kind)
-{
-    return (struct store_reaction){.user = decision->user, .item = decision->item, .kind = kind};
-}
-
-/* Asks the store, once, about all that only it knows. */
+/* What is not hot is nowhere. */
 static enum status find_rest(struct decision *decision)
 {
-    struct found *unknown[1 + LIMIT_EXCLUSIVE];
-    struct store_reaction keys[1 + LIMIT_EXCLUSIVE];
-    size_t count = 0;
-    if (decision->wanted.where == NOT_HOT)
-        unknown[count++] = &decision->wanted;
-    for (uint32_t i = 0; i < decision->other_count; i++)
-        if (decision->others[i].where == NOT_HOT)
-            unknown[count++] = &decision->others[i];
-    if (count == 0)
-        return STATUS_OK;
-    for (size_t i = 0; i < count; i++)
-        keys[i] = store_key(decision, unknown[i]->kind);
-    enum status status = store_read_reactions(decision->hot->store, keys, count);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        unknown[i]->where = keys[i].time_s != 0 ? IN_STORE : ABSENT;
+    (void)decision;
     return STATUS_OK;
 }
 
@@ -164,27 +143,6 @@ static bool counts_agree(const struct decision *decision, const struct item_row 
     return true;
 }
 
-/* What has to change in the store in the same step: all of it, or nothing. */
-static enum status change_store(const struct decision *decision, const struct found *gone,
-                                uint32_t gone_count, const struct shelf *full)
-{
-    struct store_reaction changes[1 + LIMIT_EXCLUSIVE];
-    size_t count = 0;
-    for (uint32_t i = 0; i < gone_count; i++)
-        if (gone[i].where == IN_STORE)
-            changes[count++] = store_key(decision, gone[i].kind);
-    if (full != NULL) {
-        struct shelf_entry oldest = shelf_oldest(&decision->users->slab, full);
-        changes[count] = store_key(decision, decision->kind);
-        changes[count].item.id = oldest.id;
-        changes[count++].time_s = oldest.time_s;
-    }
-    if (count == 0)
-        return STATUS_OK;
-    return store_apply(decision->hot->store,
-                       &(struct store_changes){.reactions = changes, .reaction_count = count});
-}
-
 static void decision_record(const struct decision *decision, enum event_type type)
 {
     if (decision->hot->journal == NULL)
@@ -219,11 +177,8 @@ static void set_commit(struct decision *decision, struct user_room *room, struct
     }
     struct shelf *shelf = user_push(decision->users, decision->trail.user, decision->user,
                                     decision->kind, decision->item, decision->time_s, room);
-    if (full) {
-        shelf_drop_oldest(&decision->users->slab, shelf);
-        shelf->flags |= SHELF_INCOMPLETE;
-        decision->users->reactions--;
-    }
+    (void)shelf;
+    (void)full;
     decision_record(decision, EVENT_SET);
 }
 
@@ -242,9 +197,6 @@ static enum status set_change(struct decision *decision)
     if (status == STATUS_OK) {
         status = counts_agree(decision, slot.row) ? STATUS_OK : STATUS_DAMAGED;
         if (status == STATUS_OK)
-            status = change_store(decision, decision->others, decision->other_count,
-                                  full ? room.shelf : NULL);
-        if (status == STATUS_OK)
             set_commit(decision, &room, &slot, full);
         else
             item_release(decision->items, decision->trail.item, &slot);
@@ -260,8 +212,6 @@ static enum status clear_change(struct decision *decision)
     pthread_mutex_lock(&decision->items->lock);
     struct item_row *row = item_find(decision->items, decision->trail.item, decision->item);
     enum status status = item_value(row, decision->kind) >= 1 ? STATUS_OK : STATUS_DAMAGED;
-    if (status == STATUS_OK)
-        status = change_store(decision, &decision->wanted, 1, NULL);
     if (status == STATUS_OK) {
         item_take(row, decision->kind);
         row->time_s = decision->time_s;

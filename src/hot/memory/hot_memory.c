@@ -103,16 +103,25 @@ static void run_batch(struct hot_memory *hot, struct hot_request *requests, size
         run_one(hot, &requests[i], trails[i], scratch);
 }
 
-static void hot_memory_run(struct hot *base, struct hot_request *requests, size_t count,
-                           struct hot_scratch *scratch)
+static size_t hot_memory_run(struct hot *base, struct hot_request *requests, size_t count,
+                             struct hot_scratch *scratch)
 {
     struct hot_memory *hot = hot_memory_of(base);
+    size_t asked = count;
     while (count != 0) {
         size_t some = count < LIMIT_BATCH ? count : LIMIT_BATCH;
         run_batch(hot, requests, some, scratch);
         requests += some;
         count -= some;
     }
+    return asked;
+}
+
+static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct hot_request *requests,
+                                    size_t count, struct hot_scratch *scratch)
+{
+    (void)worker;
+    hot_memory_run(base, requests, count, scratch);
 }
 
 static enum status apply_one(struct hot_memory *hot, const struct event *event,
@@ -198,6 +207,7 @@ static void hot_memory_close(struct hot *base)
 static const struct hot_ops hot_memory_ops = {
     .name = "memory",
     .run = hot_memory_run,
+    .run_blocking = hot_memory_run_blocking,
     .stats = hot_memory_stats,
     .close = hot_memory_close,
 };
@@ -231,7 +241,7 @@ static struct hot_memory *hot_memory_alloc(struct memory_budget *budget)
 
 struct hot *hot_memory_open(const struct hot_memory_options *options)
 {
-    ASSERT(options->shelf_max != 0 && options->store != NULL);
+    ASSERT(options->shelf_max != 0);
     struct hot_memory *hot = hot_memory_alloc(options->budget);
     if (hot == NULL)
         return NULL;

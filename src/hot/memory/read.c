@@ -21,9 +21,6 @@ struct lookup {
     struct user_shard *users;
     struct hot_request *request;
     const struct shelf *shelf; /* the one being looked through */
-    size_t store_count;
-    struct store_reaction store_keys[STORE_KEYS];
-    uint16_t store_items[STORE_KEYS];
     uint64_t probe_factor;
     uint32_t probe_shift;
     uint16_t probe_heads[PROBE_HEADS]; /* 1 + index of an item, 0: none */
@@ -92,44 +89,6 @@ static void shelf_scan_each(struct lookup *lookup)
     }
 }
 
-static enum status store_ask(struct lookup *lookup)
-{
-    size_t count = lookup->store_count;
-    lookup->store_count = 0;
-    if (count == 0)
-        return STATUS_OK;
-    enum status status = store_read_reactions(lookup->hot->store, lookup->store_keys, count);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        if (lookup->store_keys[i].time_s != 0)
-            kind_set_add(&lookup->request->answers[lookup->store_items[i]].kinds,
-                         lookup->store_keys[i].kind);
-    return STATUS_OK;
-}
-
-/* What an incomplete shelf does not have may be in the store. */
-static enum status shelf_ask_store(struct lookup *lookup)
-{
-    const struct hot_request *request = lookup->request;
-    const struct shelf *shelf = lookup->shelf;
-    for (uint32_t i = 0; i < request->item_count; i++) {
-        if (!shelf_is_for(shelf, request->items[i]) ||
-            kind_set_has(&request->answers[i].kinds, shelf->kind))
-            continue;
-        size_t at = lookup->store_count++;
-        lookup->store_items[at] = (uint16_t)i;
-        lookup->store_keys[at] = (struct store_reaction){
-            .user = request->user, .item = request->items[i], .kind = shelf->kind};
-        if (lookup->store_count < STORE_KEYS)
-            continue;
-        enum status status = store_ask(lookup);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
-}
-
 /* All of the user's shelves, or only those of one kind. */
 static enum status look_through(struct lookup *lookup, struct user_row *row, int kind)
 {
@@ -145,11 +104,8 @@ static enum status look_through(struct lookup *lookup, struct user_row *row, int
             shelf_visit(&lookup->users->slab, shelf, probe_visit, lookup);
         else
             shelf_scan_each(lookup);
-        enum status status = shelf->flags & SHELF_INCOMPLETE ? shelf_ask_store(lookup) : STATUS_OK;
-        if (status != STATUS_OK)
-            return status;
     }
-    return store_ask(lookup);
+    return STATUS_OK;
 }
 
 static enum status read_user(struct hot_memory *hot, struct hot_request *request,
@@ -161,7 +117,6 @@ static enum status read_user(struct hot_memory *hot, struct hot_request *request
     lookup.hot = hot;
     lookup.users = user_shard_of(hot, trail.user);
     lookup.request = request;
-    lookup.store_count = 0;
     pthread_mutex_lock(&lookup.users->lock);
     struct user_row *row = user_find(lookup.users, trail.user, request->user, trail.guess);
     enum status status = row == NULL ? STATUS_OK : look_through(&lookup, row, kind);

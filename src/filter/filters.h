@@ -1,0 +1,65 @@
+/*
+ * The two filters before the store. `live` holds every reaction that the store holds; `known`
+ * holds every item with counters there, and every (user, kind, type) that ever had a reaction
+ * there; nothing is removed from it. Both follow the store: what a batch makes is added before the
+ * batch is applied, what it removes is removed after, so that at any moment "no" is true of the
+ * store (law 7).
+ *
+ * They are saved with the position they stand for and loaded at start; if the file is not there,
+ * or not good, they are made anew by visiting the store.
+ *
+ * One thread at a time follows, saves and loads; any thread may ask.
+ */
+#ifndef LAUD_FILTER_FILTERS_H
+#define LAUD_FILTER_FILTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "filter/filter.h"
+#include "store/store.h"
+
+struct filters;
+
+/* Called now and then while saving, loading or rebuilding. */
+typedef void filters_progress_fn(void *context, uint64_t done, uint64_t total);
+
+struct filters *filters_new(struct memory_budget *budget, uint64_t seed); /* NULL: no memory */
+void filters_free(struct filters *filters);
+
+/* Any thread: "false" means that the store has none. */
+bool filters_may_have_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                               struct item item);
+bool filters_may_have_shelf(const struct filters *filters, struct id user, uint8_t kind,
+                            uint16_t type);
+bool filters_may_have_item(const struct filters *filters, struct item item);
+void filters_prefetch_item(const struct filters *filters, struct item item);
+void filters_stats(const struct filters *filters, struct filter_stats *live,
+                   struct filter_stats *known);
+
+/* Around store_apply of the same changes. */
+void filters_before(struct filters *filters, const struct store_changes *changes);
+void filters_after(struct filters *filters, const struct store_changes *changes);
+
+/*
+ * Whole file, checksummed, with format version, the seed and the position; written beside and
+ * renamed, synced with its directory. -errno or 0.
+ */
+int filters_save(const struct filters *filters, const char *path, uint64_t position);
+
+/*
+ * Into filters as filters_new made them; takes over the file's seed. OK; MORE: there is no such
+ * file; DAMAGED: it does not verify, or is of another version; IO_FAILED, NO_MEMORY. After any
+ * but OK the filters are as new. `problem` (size bytes) gets a sentence.
+ */
+enum status filters_load(struct filters *filters, const char *path, uint64_t *position,
+                         filters_progress_fn *progress, void *context, char *problem, size_t size);
+
+/* From what the store has, into filters as filters_new made them. */
+enum status filters_rebuild(struct filters *filters, struct store *store,
+                            filters_progress_fn *progress, void *context);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * Folding a window of events to its net effect: for each (user, kind, item) at most one change, or
+ * none if it ends as it began; for each (item, counter) one sum, or none if it is 0. The first
+ * event on a reaction tells what the store has: a SET says absent, a CLEAR says live.
+ *
+ * Owned and used by one thread. Its memory is charged to the budget as it grows, up to what
+ * fold_is_full says.
+ */
+#ifndef LAUD_PROJECT_FOLD_H
+#define LAUD_PROJECT_FOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "journal/event.h"
+#include "store/store.h"
+
+struct fold;
+
+/* `events_max`: a window is full after so many. NULL: no memory. */
+struct fold *fold_new(struct memory_budget *budget, size_t events_max);
+void fold_free(struct fold *fold);
+
+/* OK; NO_MEMORY, or the window is full: take what is there first, then add again. DAMAGED: the
+ * event contradicts the ones before it in this window. */
+enum status fold_add(struct fold *fold, const struct event *event);
+bool fold_is_full(const struct fold *fold);
+size_t fold_events(const struct fold *fold); /* added since the last clear */
+
+/* The net effect, valid until the next add or clear. `position` is what it reaches. */
+void fold_take(struct fold *fold, uint64_t position, struct store_changes *changes);
+void fold_clear(struct fold *fold);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * The projector: the thread that carries events from the journal to the store. It reads the
+ * journal's own files behind the durable position, in windows by time and by size, folds each to
+ * its net effect and applies that with the position it reaches, in one step. After so many bytes
+ * of journal, and when it stops, it makes a checkpoint: the store is flushed, the filters are
+ * saved, and journal segments that nobody needs any more go.
+ *
+ * Killed at any point, it goes on from the store's position; what it applied already is not
+ * applied again.
+ */
+#ifndef LAUD_PROJECT_PROJECTOR_H
+#define LAUD_PROJECT_PROJECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "filter/filters.h"
+#include "journal/journal.h"
+#include "store/store.h"
+
+/* Called by the projector's thread after each window, and when its state changes. */
+typedef void projector_moved_fn(void *context, uint64_t position);
+
+struct projector_options {
+    const char *journal_directory;
+    const char *filter_path;
+    struct journal *journal;
+    struct store *store;
+    struct filters *filters; /* as of the store's position */
+    struct memory_budget *budget;
+    uint64_t filter_position;  /* what the file at filter_path stands for; 0: there is none */
+    uint64_t window_ms;        /* a window is at least so long, unless there is much to do */
+    size_t window_events;      /* and at most so large */
+    uint64_t checkpoint_bytes; /* of journal between checkpoints */
+    uint32_t token_ttl_s;
+    bool keep_journal; /* segments stay for ever */
+    projector_moved_fn *moved;
+    void *context;
+};
+
+struct projector_stats {
+    const char *state;    /* "ok", or why it does not go on, one sentence */
+    uint64_t position;    /* applied */
+    uint64_t checkpoint;  /* flushed and saved */
+    uint64_t lag_bytes;   /* of journal, from applied to written */
+    uint64_t lag_events;  /* about */
+    uint64_t lag_ms;      /* age of the oldest event not yet applied; 0: there is none */
+    uint64_t windows;     /* since start */
+    uint64_t events;      /* since start, taken from the journal */
+    uint64_t changes;     /* rows they came to */
+    uint64_t checkpoints; /* since start */
+};
+
+struct projector;
+
+/* NULL: no memory or no thread; `problem` says which. */
+struct projector *projector_start(const struct projector_options *options, char *problem,
+                                  size_t size);
+/* Any thread. */
+void projector_stats(struct projector *projector, struct projector_stats *out);
+/* Applies all that is durable, makes a checkpoint, ends the thread. The journal is still open. */
+void projector_stop(struct projector *projector);
+
+#endif
