@@ -4,6 +4,7 @@
  * refused, all shards are looked through for tokens that have expired (at most once a second).
  */
 #include "base/assert.h"
+#include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 
 #define EXPIRE_MOST 64   /* tokens let go of by one addition */
@@ -31,10 +32,11 @@ static enum status token_reserve(struct hot_memory *hot, struct item_shard *shar
     return status;
 }
 
-static void add_record(struct hot_memory *hot, const struct hot_request *request)
+/* The event's stamp. */
+static uint32_t add_record(struct hot_memory *hot, const struct hot_request *request)
 {
     if (hot->journal == NULL)
-        return;
+        return hot->replay_stamp;
     struct event event = {
         .type = EVENT_ADD,
         .name = request->name,
@@ -44,34 +46,36 @@ static void add_record(struct hot_memory *hot, const struct hot_request *request
         .delta = request->delta,
         .token = {request->token[0], request->token[1]},
     };
-    journal_append(hot->journal, &event);
+    return stamp_of(journal_append(hot->journal, &event));
 }
 
 static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
                               struct hot_request *request, uint64_t hash)
 {
-    struct item_slot slot;
+    struct item_row *row;
     uint32_t cell = 0;
     enum status status =
-        item_reserve(shard, hash, request->items[0], request->name, request->delta, &slot);
+        item_reserve(shard, hash, request->items[0], request->name, request->delta, 0, &row);
     if (status != STATUS_OK)
         return status;
     if (request->has_token) {
         status = token_reserve(hot, shard, request->token, &cell);
-        if (status != STATUS_OK) {
-            item_release(shard, hash, &slot);
+        if (status != STATUS_OK)
             return status;
-        }
         tokens_add(&shard->tokens, cell, request->token);
     }
-    request->value = item_add(&slot, request->name, request->delta, request->time_s);
-    add_record(hot, request);
+    request->value = item_add(row, request->name, request->delta, add_record(hot, request));
     return STATUS_OK;
 }
 
+/* BLOCKED: the counter's value is not known here. */
 static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
                               struct hot_request *request, uint64_t hash)
 {
+    struct item_row *row = item_find(shard, hash, request->items[0]);
+    if (row == NULL ? hot->filters != NULL && filters_may_have_item(hot->filters, request->items[0])
+                    : (row->flags & ITEM_PARTIAL) != 0)
+        return STATUS_BLOCKED;
     bool again = false;
     if (request->has_token) {
         expire(hot, shard, request->time_s, EXPIRE_MOST);
@@ -79,10 +83,9 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
     }
     if (!again && request->delta != 0)
         return add_change(hot, shard, request, hash);
-    struct item_row *row = item_find(shard, hash, request->items[0]);
     request->value = item_value(row, request->name);
     if (row != NULL)
-        row->time_s = request->time_s;
+        item_touch(row);
     return STATUS_OK;
 }
 
@@ -108,44 +111,59 @@ static void add_locked(struct hot_memory *hot, struct hot_request *request, uint
     pthread_mutex_unlock(&shard->lock);
 }
 
-void hot_memory_add(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
+enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
+                             struct hot_trail trail)
 {
     add_locked(hot, request, trail.item);
     if (request->status == STATUS_TOKENS_FULL && sweep(hot, request->time_s))
         add_locked(hot, request, trail.item);
+    if (request->status == STATUS_BLOCKED)
+        return NEED_ITEM;
+    return request->status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
 /* A recorded token counts even past the limit: it is the limit that was changed. */
 static enum status token_restore(struct hot_memory *hot, struct item_shard *shard,
-                                 const struct event *event)
+                                 const uint64_t token[2], uint32_t time_s)
 {
-    expire(hot, shard, event->time_s, EXPIRE_MOST);
-    uint32_t cell = tokens_reserve(&shard->tokens, event->token);
+    expire(hot, shard, time_s, EXPIRE_MOST);
+    uint32_t cell = tokens_reserve(&shard->tokens, token);
     if (cell == 0)
         return STATUS_NO_MEMORY;
     atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
-    tokens_add(&shard->tokens, cell, event->token);
+    tokens_add(&shard->tokens, cell, token);
     return STATUS_OK;
+}
+
+enum status hot_memory_restore_token(struct hot *base, struct item item, const uint64_t token[2],
+                                     uint32_t time_s)
+{
+    struct hot_memory *hot = hot_memory_of(base);
+    struct item_shard *shard = item_shard_of(hot, item_hash_of(hot, item));
+    pthread_mutex_lock(&shard->lock);
+    enum status status = token_restore(hot, shard, token, time_s);
+    pthread_mutex_unlock(&shard->lock);
+    return status;
 }
 
 enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *event,
                                  struct hot_trail trail, uint32_t now_s)
 {
     struct item_shard *shard = item_shard_of(hot, trail.item);
-    struct item_slot slot;
+    struct item_row *row;
     pthread_mutex_lock(&shard->lock);
+    uint8_t flags = 0;
+    if (hot->filters != NULL && filters_may_have_item(hot->filters, event->item))
+        flags = ITEM_PARTIAL;
     enum status status =
-        item_reserve(shard, trail.item, event->item, event->name, event->delta, &slot);
+        item_reserve(shard, trail.item, event->item, event->name, event->delta, flags, &row);
     if (status == STATUS_COUNTER_OVERFLOW)
         status = STATUS_DAMAGED;
-    if (status == STATUS_OK) {
-        if (event->has_token && (uint64_t)event->time_s + hot->token_ttl_s >= now_s)
-            status = token_restore(hot, shard, event);
-        if (status == STATUS_OK)
-            item_add(&slot, event->name, event->delta, event->time_s);
-        else
-            item_release(shard, trail.item, &slot);
-    }
+    if (status == STATUS_OK && event->has_token &&
+        (uint64_t)event->time_s + hot->token_ttl_s >= now_s)
+        status = token_restore(hot, shard, event->token, event->time_s);
+    if (status == STATUS_OK)
+        item_add(row, event->name, event->delta, hot->replay_stamp);
     pthread_mutex_unlock(&shard->lock);
     return status;
 }

@@ -1,17 +1,24 @@
 /*
  * Setting and clearing a reaction: look, make room, then change everything at once. Whatever can
- * fail (memory, the store) comes before the first change, so a refusal leaves nothing behind. The
- * item's shard is locked only for the second half.
+ * fail or has to be waited for comes before the first change, so a refusal leaves nothing behind.
+ * The item's shard is locked only for the second half.
  *
- * A reaction is on its shelf or in the store, never in both: the shelf's oldest moves there when
- * one too many comes, and is looked for and removed there once the shelf says it is incomplete.
+ * Where a reaction is looked for, in this order: the shelf; the warm shelf, with what was read of the
+ * store lately; a shelf that is complete ends it there. Then the filters: no means no. Then what was
+ * cleared lately and the store may still have; what was asked for lately and not found. Only then
+ * it takes the store, and a worker that has read it (load.h).
  *
- * Replay goes the same way, except that it does not ask whether a recorded change is one.
+ * Replay goes the same way, except that it does not ask whether a recorded change is one, and does
+ * not wait for an item's counters: it notes what is to be added to them in a partial row.
  */
 #include <string.h>
 
 #include "base/assert.h"
+#include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
+
+#define TRIM_MOST 2 /* entries that one more lets go: shelves that grew while pinned shrink again */
+#define EXPIRE_MOST 4
 
 enum where {
     ABSENT,
@@ -23,6 +30,8 @@ enum where {
 struct found {
     enum where where;
     uint8_t kind;
+    bool incomplete; /* there may be more in the store than on the shelf */
+    uint32_t time_s; /* IN_STORE */
     struct shelf *shelf;
     struct shelf_place place;
 };
@@ -32,6 +41,7 @@ struct decision {
     struct hot_memory *hot;
     struct user_shard *users;
     struct item_shard *items;
+    const struct hot_reads *reads;
     struct hot_trail trail;
     struct id user;
     struct item item;
@@ -40,32 +50,37 @@ struct decision {
     struct user_row *row;                 /* NULL: an unknown user */
     struct found wanted;                  /* the reaction itself */
     struct found others[LIMIT_EXCLUSIVE]; /* SET: kinds that cannot be beside it */
+    uint32_t gone[LIMIT_EXCLUSIVE];       /* cells that say so of what is cleared */
     uint32_t other_count;
+    uint32_t gone_count;
 };
 
 /* The user's shard is locked from here to decision_end. Filled by hand: most of it stays unused. */
 static void decision_begin(struct decision *decision, struct hot_memory *hot,
-                           struct hot_trail trail)
+                           struct hot_trail trail, const struct hot_reads *reads)
 {
     decision->hot = hot;
     decision->trail = trail;
+    decision->reads = reads;
     decision->users = user_shard_of(hot, trail.user);
     decision->items = item_shard_of(hot, trail.item);
     decision->other_count = 0;
+    decision->gone_count = 0;
     if (decision->time_s == 0)
         decision->time_s = 1; /* 0 means absent in a store */
     pthread_mutex_lock(&decision->users->lock);
-    decision->row = user_find(decision->users, trail.user, decision->user, trail.guess);
+    decision->row = user_find(decision->users, trail.user, decision->user);
 }
 
 static void decision_begin_request(struct decision *decision, struct hot_memory *hot,
-                                   const struct hot_request *request, struct hot_trail trail)
+                                   const struct hot_request *request, struct hot_trail trail,
+                                   const struct hot_reads *reads)
 {
     decision->user = request->user;
     decision->item = request->items[0];
     decision->kind = request->name;
     decision->time_s = request->time_s;
-    decision_begin(decision, hot, trail);
+    decision_begin(decision, hot, trail, reads);
 }
 
 static void decision_begin_event(struct decision *decision, struct hot_memory *hot,
@@ -75,7 +90,7 @@ static void decision_begin_event(struct decision *decision, struct hot_memory *h
     decision->item = event->item;
     decision->kind = event->name;
     decision->time_s = event->time_s;
-    decision_begin(decision, hot, trail);
+    decision_begin(decision, hot, trail, NULL);
 }
 
 static void decision_end(struct decision *decision)
@@ -83,28 +98,63 @@ static void decision_end(struct decision *decision)
     pthread_mutex_unlock(&decision->users->lock);
 }
 
-static struct found find_hot(const struct decision *decision, uint8_t kind)
+static struct cleared_key key_of(const struct decision *decision, uint8_t kind)
 {
-    struct found found = {.where = ABSENT, .kind = kind};
-    if (decision->row == NULL)
-        return found;
-    found.shelf = user_shelf(decision->users, decision->row, kind, decision->item);
-    if (found.shelf == NULL)
-        return found;
-    found.place =
-        shelf_find(&decision->users->slab, found.shelf, decision->hot->scan, decision->item.id);
-    if (found.place.chunk != 0)
-        found.where = ON_SHELF;
-    else if (found.shelf->flags & SHELF_INCOMPLETE)
-        found.where = NOT_HOT;
-    return found;
+    return (struct cleared_key){.user = decision->user, .item = decision->item, .kind = kind};
 }
 
-/* What is not hot is nowhere. */
-static enum status find_rest(struct decision *decision)
+/* On a shelf of this sort? The shelf is returned also if it is not. */
+static struct shelf *find_on_shelf(const struct decision *decision, uint8_t sort,
+                                   struct found *found)
 {
-    (void)decision;
-    return STATUS_OK;
+    struct shelf *shelf =
+        user_shelf(decision->users, decision->row, found->kind, decision->item, sort);
+    if (shelf == NULL)
+        return NULL;
+    struct shelf_place place =
+        shelf_find(&decision->users->slab, shelf, decision->hot->scan, decision->item.id);
+    if (place.chunk != 0) {
+        found->where = ON_SHELF;
+        found->shelf = shelf;
+        found->place = place;
+    }
+    return shelf;
+}
+
+/* In the store? The filters have not said no. */
+static void find_in_store(const struct decision *decision, struct found *found)
+{
+    struct cleared_key key = key_of(decision, found->kind);
+    if (cleared_has(&decision->users->cleared, &key) || user_absent_has(decision->users, &key))
+        return;
+    found->where = NOT_HOT;
+    for (uint32_t i = 0; decision->reads != NULL && i < decision->reads->count; i++) {
+        if (decision->reads->keys[i].kind != found->kind)
+            continue;
+        found->time_s = decision->reads->keys[i].time_s;
+        found->where = found->time_s != 0 ? IN_STORE : ABSENT;
+    }
+}
+
+static struct found find(const struct decision *decision, uint8_t kind)
+{
+    const struct hot_memory *hot = decision->hot;
+    struct found found = {.where = ABSENT, .kind = kind};
+    const struct shelf *shelf = NULL;
+    if (decision->row != NULL) {
+        shelf = find_on_shelf(decision, 0, &found);
+        if (found.where == ON_SHELF || (shelf != NULL && !(shelf->flags & SHELF_INCOMPLETE)))
+            return found;
+        find_on_shelf(decision, SHELF_WARM, &found);
+    }
+    if (hot->filters == NULL || found.where == ON_SHELF)
+        return found;
+    found.incomplete = shelf != NULL || filters_may_have_shelf(hot->filters, decision->user, kind,
+                                                               decision->item.type);
+    if (found.incomplete &&
+        filters_may_have_reaction(hot->filters, decision->user, kind, decision->item))
+        find_in_store(decision, &found);
+    return found;
 }
 
 static bool is_live(const struct found *found)
@@ -112,52 +162,86 @@ static bool is_live(const struct found *found)
     return found->where == ON_SHELF || found->where == IN_STORE;
 }
 
-static void find_group(struct decision *decision)
+static const struct exclusive_group *group_of(const struct hot_memory *hot, uint8_t kind)
 {
-    const struct exclusive *exclusive = decision->hot->exclusive;
-    if (decision->row == NULL || exclusive == NULL || exclusive->group_of[decision->kind] == 0)
-        return;
-    const struct exclusive_group *group =
-        &exclusive->groups[exclusive->group_of[decision->kind] - 1];
-    for (uint32_t i = 0; i < group->count; i++)
-        if (group->kinds[i] != decision->kind)
-            decision->others[decision->other_count++] = find_hot(decision, group->kinds[i]);
+    const struct exclusive *exclusive = hot->exclusive;
+    return exclusive == NULL || exclusive->group_of[kind] == 0
+               ? NULL
+               : &exclusive->groups[exclusive->group_of[kind] - 1];
 }
 
-/* Keeps of the others only those that are live and have to go. */
-static void keep_live(struct decision *decision)
+/* Finds the others of the group; false if one of them takes the store. */
+static bool find_group(struct decision *decision)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < decision->other_count; i++)
-        if (is_live(&decision->others[i]))
-            decision->others[count++] = decision->others[i];
-    decision->other_count = count;
-}
-
-/* Every counter that is to lose one has one. */
-static bool counts_agree(const struct decision *decision, const struct item_row *row)
-{
-    for (uint32_t i = 0; i < decision->other_count; i++)
-        if (item_value(row, decision->others[i].kind) < 1)
+    const struct exclusive_group *group = group_of(decision->hot, decision->kind);
+    for (uint32_t i = 0; group != NULL && i < group->count; i++) {
+        if (group->kinds[i] == decision->kind)
+            continue;
+        struct found found = find(decision, group->kinds[i]);
+        if (found.where == NOT_HOT)
             return false;
+        if (is_live(&found))
+            decision->others[decision->other_count++] = found;
+    }
     return true;
 }
 
-static void decision_record(const struct decision *decision, enum event_type type)
+void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *request,
+                     struct hot_reads *reads)
+{
+    const struct exclusive_group *group =
+        request->action == HOT_SET ? group_of(hot, request->name) : NULL;
+    struct store_reaction key = {.user = request->user, .item = request->items[0]};
+    reads->count = 0;
+    key.kind = request->name;
+    reads->keys[reads->count++] = key;
+    for (uint32_t i = 0; group != NULL && i < group->count; i++) {
+        key.kind = group->kinds[i];
+        if (key.kind != request->name)
+            reads->keys[reads->count++] = key;
+    }
+}
+
+/* Notes that these are cleared, for as long as the store may say otherwise. */
+static bool gone_reserve(struct decision *decision, const struct found *gone, uint32_t count)
+{
+    struct cleared *cleared = &decision->users->cleared;
+    if (decision->hot->filters == NULL)
+        return true;
+    if (cleared->oldest != 0)
+        cleared_expire(cleared, loads_clean(&decision->hot->loads), EXPIRE_MOST);
+    for (uint32_t i = 0; i < count; i++) {
+        struct cleared_key key = key_of(decision, gone[i].kind);
+        decision->gone[i] = cleared_add(cleared, &key);
+        if (decision->gone[i] == 0)
+            return false;
+        decision->gone_count++;
+    }
+    return true;
+}
+
+static void gone_release(struct decision *decision)
+{
+    for (uint32_t i = 0; i < decision->gone_count; i++)
+        cleared_give_up(&decision->users->cleared, decision->gone[i]);
+    decision->gone_count = 0;
+}
+
+/* The event's stamp. */
+static uint32_t decision_record(const struct decision *decision, enum event_type type)
 {
     if (decision->hot->journal == NULL)
-        return;
-    struct event event = {
-        .type = type,
-        .name = decision->kind,
-        .time_s = decision->time_s,
-        .user = decision->user,
-        .item = decision->item,
-        .cleared_count = (uint8_t)decision->other_count,
-    };
+        return decision->hot->replay_stamp;
+    struct event event;
+    event.type = type;
+    event.name = decision->kind;
+    event.time_s = decision->time_s;
+    event.user = decision->user;
+    event.item = decision->item;
+    event.cleared_count = (uint8_t)decision->other_count;
     for (uint32_t i = 0; i < decision->other_count; i++)
         event.cleared[i] = decision->others[i].kind;
-    journal_append(decision->hot->journal, &event);
+    return stamp_of(journal_append(decision->hot->journal, &event));
 }
 
 static void forget(struct decision *decision, const struct found *found)
@@ -166,100 +250,181 @@ static void forget(struct decision *decision, const struct found *found)
         user_remove(decision->users, decision->row, found->shelf, found->place);
 }
 
-/* With everything reserved and the item's shard locked. */
-static void set_commit(struct decision *decision, struct user_room *room, struct item_slot *slot,
-                       bool full)
+/* Takes one more of `found`, in the same step as the rest; the row is there and has room. */
+static void gone_commit(struct decision *decision, struct item_row *row, const struct found *gone,
+                        uint32_t count, uint32_t stamp)
 {
-    item_add(slot, decision->kind, 1, decision->time_s);
-    for (uint32_t i = 0; i < decision->other_count; i++) {
-        item_take(slot->row, decision->others[i].kind);
-        forget(decision, &decision->others[i]);
+    for (uint32_t i = 0; i < count; i++)
+        item_add(row, gone[i].kind, -1, stamp);
+    for (uint32_t i = 0; i < decision->gone_count; i++)
+        cleared_stamp(&decision->users->cleared, decision->gone[i], stamp);
+}
+
+/* What is too much for a shelf and clean leaves it. */
+static void shelf_trim(struct decision *decision, struct shelf *shelf)
+{
+    struct hot_memory *hot = decision->hot;
+    if (shelf->count <= hot->shelf_max || hot->filters == NULL)
+        return;
+    uint32_t clean = loads_clean(&hot->loads);
+    for (uint32_t i = 0; i < TRIM_MOST && shelf->count > hot->shelf_max; i++) {
+        if (shelf_tail(&decision->users->slab, shelf).stamp >= clean)
+            return;
+        shelf_drop_oldest(&decision->users->slab, shelf);
+        shelf->flags |= SHELF_INCOMPLETE;
+        decision->users->reactions--;
     }
-    struct shelf *shelf = user_push(decision->users, decision->trail.user, decision->user,
-                                    decision->kind, decision->item, decision->time_s, room);
-    (void)shelf;
-    (void)full;
-    decision_record(decision, EVENT_SET);
+}
+
+/* With everything reserved and the item's shard locked. */
+static void set_commit(struct decision *decision, struct user_room *room, struct item_row *row)
+{
+    uint32_t stamp = decision_record(decision, EVENT_SET);
+    item_add(row, decision->kind, 1, stamp);
+    if (decision->other_count > 0)
+        gone_commit(decision, row, decision->others, decision->other_count, stamp);
+    struct shelf *shelf =
+        user_push(decision->users, decision->trail.user, decision->user, decision->kind,
+                  (struct shelf_entry){.id = decision->item.id, .time_s = decision->time_s},
+                  decision->item.type, stamp, room);
+    for (uint32_t i = 0; i < decision->other_count; i++)
+        forget(decision, &decision->others[i]);
+    user_touch(room->row);
+    shelf_trim(decision, shelf);
+}
+
+/* The item's row with room for all that changes. */
+static enum status item_prepare(struct decision *decision, int64_t delta, const struct found *gone,
+                                uint32_t gone_count, struct item_row **row)
+{
+    struct hot_memory *hot = decision->hot;
+    struct item_shard *shard = decision->items;
+    uint64_t hash = decision->trail.item;
+    uint8_t flags = 0;
+    *row = item_find(shard, hash, decision->item);
+    if (*row == NULL && hot->filters != NULL &&
+        filters_may_have_item(hot->filters, decision->item)) {
+        if (hot->journal != NULL)
+            return STATUS_BLOCKED;
+        flags = ITEM_PARTIAL;
+    }
+    enum status status = STATUS_OK;
+    if (delta != 0)
+        status = item_reserve(shard, hash, decision->item, decision->kind, delta, flags, row);
+    for (uint32_t i = 0; i < gone_count && status == STATUS_OK; i++)
+        status = item_reserve(shard, hash, decision->item, gone[i].kind, -1, flags, row);
+    if (status != STATUS_OK || (*row)->flags & ITEM_PARTIAL)
+        return status;
+    for (uint32_t i = 0; i < gone_count; i++)
+        if (item_value(*row, gone[i].kind) < 1)
+            return STATUS_DAMAGED;
+    return STATUS_OK;
 }
 
 /* The others to go are known and located. */
 static enum status set_change(struct decision *decision)
 {
     struct user_room room;
+    uint8_t flags = decision->wanted.incomplete ? SHELF_INCOMPLETE : 0;
     if (!user_reserve(decision->users, decision->trail.user, decision->row, decision->user,
-                      decision->kind, decision->item, &room))
+                      decision->kind, decision->item, flags, &room))
         return STATUS_NO_MEMORY;
-    bool full = room.shelf != NULL && room.shelf->count >= decision->hot->shelf_max;
-    struct item_slot slot;
-    pthread_mutex_lock(&decision->items->lock);
-    enum status status = item_reserve(decision->items, decision->trail.item, decision->item,
-                                      decision->kind, 1, &slot);
-    if (status == STATUS_OK) {
-        status = counts_agree(decision, slot.row) ? STATUS_OK : STATUS_DAMAGED;
+    enum status status = STATUS_NO_MEMORY;
+    if (decision->other_count == 0 ||
+        gone_reserve(decision, decision->others, decision->other_count)) {
+        struct item_row *row;
+        pthread_mutex_lock(&decision->items->lock);
+        status = item_prepare(decision, 1, decision->others, decision->other_count, &row);
         if (status == STATUS_OK)
-            set_commit(decision, &room, &slot, full);
-        else
-            item_release(decision->items, decision->trail.item, &slot);
+            set_commit(decision, &room, row);
+        pthread_mutex_unlock(&decision->items->lock);
     }
-    pthread_mutex_unlock(&decision->items->lock);
-    if (status != STATUS_OK)
-        user_release(decision->users, decision->user, decision->kind, decision->item, &room);
+    if (status == STATUS_OK) {
+        struct cleared_key key = key_of(decision, decision->kind);
+        cleared_remove(&decision->users->cleared, &key);
+        user_absent_remove(decision->users, &key);
+        return STATUS_OK;
+    }
+    gone_release(decision);
+    user_release(decision->users, decision->user, decision->kind, decision->item, &room);
     return status;
 }
 
 static enum status clear_change(struct decision *decision)
 {
-    pthread_mutex_lock(&decision->items->lock);
-    struct item_row *row = item_find(decision->items, decision->trail.item, decision->item);
-    enum status status = item_value(row, decision->kind) >= 1 ? STATUS_OK : STATUS_DAMAGED;
-    if (status == STATUS_OK) {
-        item_take(row, decision->kind);
-        row->time_s = decision->time_s;
-        forget(decision, &decision->wanted);
-        decision_record(decision, EVENT_CLEAR);
+    enum status status = STATUS_NO_MEMORY;
+    if (gone_reserve(decision, &decision->wanted, 1)) {
+        struct item_row *row;
+        pthread_mutex_lock(&decision->items->lock);
+        status = item_prepare(decision, 0, &decision->wanted, 1, &row);
+        if (status == STATUS_OK)
+            gone_commit(decision, row, &decision->wanted, 1,
+                        decision_record(decision, EVENT_CLEAR));
+        pthread_mutex_unlock(&decision->items->lock);
     }
-    pthread_mutex_unlock(&decision->items->lock);
+    if (status == STATUS_OK)
+        forget(decision, &decision->wanted);
+    else
+        gone_release(decision);
     return status;
 }
 
-static void decision_answer(struct hot_request *request, enum status status, bool changed)
+static enum hot_need decision_answer(const struct hot_memory *hot, struct hot_request *request,
+                                     enum status status, bool changed)
 {
-    ASSERT(status != STATUS_DAMAGED); /* counts and shelves are changed together or not at all */
+    if (status == STATUS_BLOCKED)
+        return NEED_ITEM;
     request->status = status;
     request->value = status == STATUS_OK && changed;
+    return status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
-void hot_memory_set(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
+/* FEED has to know which kinds there are. */
+static void kind_note(struct hot_memory *hot, uint8_t kind)
+{
+    _Atomic uint64_t *word = &hot->kinds[kind >> 6];
+    uint64_t bit = 1ULL << (kind & 63);
+    if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
+        atomic_fetch_or(word, bit);
+}
+
+void hot_memory_know_kind(struct hot *base, uint8_t kind)
+{
+    kind_note(hot_memory_of(base), kind);
+}
+
+enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
+                             struct hot_trail trail, const struct hot_reads *reads)
 {
     struct decision decision;
-    decision_begin_request(&decision, hot, request, trail);
+    kind_note(hot, request->name);
+    decision_begin_request(&decision, hot, request, trail, reads);
+    decision.wanted = find(&decision, decision.kind);
+    bool known = decision.wanted.where != NOT_HOT;
+    bool change = decision.wanted.where == ABSENT;
     enum status status = STATUS_OK;
-    bool change = false;
-    decision.wanted = find_hot(&decision, decision.kind);
-    if (decision.wanted.where != ON_SHELF) {
-        find_group(&decision);
-        status = find_rest(&decision);
-        change = status == STATUS_OK && decision.wanted.where == ABSENT;
-    }
     if (change) {
-        keep_live(&decision);
-        status = set_change(&decision);
+        known = find_group(&decision);
+        status = known ? set_change(&decision) : STATUS_OK;
+    } else if (decision.wanted.where == IN_STORE) {
+        hot_memory_warm(hot, decision.users, trail.user, decision.user, decision.kind,
+                        decision.item, decision.wanted.time_s);
     }
     decision_end(&decision);
-    decision_answer(request, status, change);
+    return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
 
-void hot_memory_clear(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
+enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *request,
+                               struct hot_trail trail, const struct hot_reads *reads)
 {
     struct decision decision;
-    decision_begin_request(&decision, hot, request, trail);
-    decision.wanted = find_hot(&decision, decision.kind);
-    enum status status = find_rest(&decision);
-    bool change = status == STATUS_OK && is_live(&decision.wanted);
-    if (change)
-        status = clear_change(&decision);
+    decision_begin_request(&decision, hot, request, trail, reads);
+    decision.wanted = find(&decision, decision.kind);
+    bool known = decision.wanted.where != NOT_HOT;
+    bool change = is_live(&decision.wanted);
+    enum status status = change ? clear_change(&decision) : STATUS_OK;
     decision_end(&decision);
-    decision_answer(request, status, change);
+    return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
 
 /* No kind is cleared twice, or by itself. */
@@ -277,22 +442,33 @@ static bool cleared_is_sound(const struct event *event)
     return true;
 }
 
+/* What a recorded change cleared: on a shelf, or in the store, but somewhere. */
+static bool find_cleared(const struct decision *decision, uint8_t kind, struct found *found)
+{
+    *found = find(decision, kind);
+    if (found->where == NOT_HOT)
+        found->where = IN_STORE;
+    return is_live(found);
+}
+
 enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *event,
                                  struct hot_trail trail)
 {
     if (!cleared_is_sound(event))
         return STATUS_DAMAGED;
+    kind_note(hot, event->name);
     struct decision decision;
     decision_begin_event(&decision, hot, event, trail);
-    decision.wanted.where = ABSENT; /* its event says so */
-    for (uint32_t i = 0; i < event->cleared_count; i++)
-        decision.others[decision.other_count++] = find_hot(&decision, event->cleared[i]);
-    enum status status = find_rest(&decision);
-    if (status == STATUS_OK) {
-        keep_live(&decision);
-        status =
-            decision.other_count == event->cleared_count ? set_change(&decision) : STATUS_DAMAGED;
-    }
+    decision.wanted = (struct found){.where = ABSENT, .kind = event->name}; /* its event says so */
+    decision.wanted.incomplete =
+        hot->filters != NULL &&
+        filters_may_have_shelf(hot->filters, event->user, event->name, event->item.type);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < event->cleared_count && status == STATUS_OK; i++)
+        if (!find_cleared(&decision, event->cleared[i], &decision.others[decision.other_count++]))
+            status = STATUS_DAMAGED;
+    if (status == STATUS_OK)
+        status = set_change(&decision);
     decision_end(&decision);
     return status;
 }
@@ -302,10 +478,9 @@ enum status hot_memory_apply_clear(struct hot_memory *hot, const struct event *e
 {
     struct decision decision;
     decision_begin_event(&decision, hot, event, trail);
-    decision.wanted = find_hot(&decision, decision.kind);
-    enum status status = find_rest(&decision);
-    if (status == STATUS_OK)
-        status = is_live(&decision.wanted) ? clear_change(&decision) : STATUS_DAMAGED;
+    enum status status = find_cleared(&decision, event->name, &decision.wanted)
+                             ? clear_change(&decision)
+                             : STATUS_DAMAGED;
     decision_end(&decision);
     return status;
 }

@@ -47,8 +47,8 @@ static void dump_item(void *context, struct slab *slab, void *at)
     const struct hot_memory_visitor *visitor = context;
     const struct item_row *row = at;
     struct hot_counter counters[LIMIT_NAMES];
-    item_read(row, counters);
-    for (uint32_t i = 0; i < row->count; i++)
+    uint32_t count = item_read(row, counters);
+    for (uint32_t i = 0; i < count; i++)
         visitor->counter(visitor->context, item_of(row), counters[i].name, counters[i].value);
 }
 

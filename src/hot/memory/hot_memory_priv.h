@@ -1,6 +1,7 @@
 /*
  * What the files of the hot tier in memory share. Order of locks: a user shard, an item shard, then
- * whatever the store or the journal takes for itself; never two shards of one side.
+ * whatever the journal takes for itself; never two shards of one side, and none while the store is
+ * asked.
  */
 #ifndef LAUD_HOT_MEMORY_PRIV_H
 #define LAUD_HOT_MEMORY_PRIV_H
@@ -10,29 +11,41 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "base/slab.h"
+#include "hot/memory/clean.h"
 #include "hot/memory/hot_memory.h"
 #include "hot/memory/items.h"
+#include "hot/memory/keeper.h"
+#include "hot/memory/load.h"
 #include "hot/memory/users.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
 #define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* items hash otherwise than users */
+#define WARM_MAX         64                    /* reactions on one warm shelf */
 
 struct hot_memory {
     struct hot hot;
     uint32_t magic;
     uint32_t shelf_max;
+    uint32_t shelf_age_s;
+    uint32_t item_ttl_s;
     uint32_t token_ttl_s;
     uint64_t token_max;
     uint64_t seed;
     scan_fn *scan;
-    struct store *store;
+    struct store *store;     /* NULL: there is none, and all that is live is in memory */
+    struct filters *filters; /* before it */
     struct journal *journal; /* NULL while replaying */
     const struct exclusive *exclusive;
     struct slab_pool *pool;
     struct memory_budget *budget;
+    uint32_t replay_stamp; /* of the events being replayed */
 
     _Alignas(64) _Atomic uint64_t token_count; /* over all shards, reserved ones included */
     _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
+    _Atomic uint64_t kinds[4];                 /* every kind there is, as a kind_set */
+
+    struct loads loads;
+    struct keeper keeper;
 
     struct user_shard users[LIMIT_SHARDS];
     struct item_shard items[LIMIT_SHARDS];
@@ -41,8 +54,7 @@ struct hot_memory {
 /* The hashes of one request or event, computed once. */
 struct hot_trail {
     uint64_t user;
-    uint64_t item;          /* of the first item */
-    struct user_row *guess; /* see user_guess */
+    uint64_t item; /* of the first item */
 };
 
 static inline struct hot_memory *hot_memory_of(struct hot *hot)
@@ -74,25 +86,43 @@ static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item it
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
 }
 
-/* decide.c: SET and CLEAR. The request's status and value are set. */
-void hot_memory_set(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
-void hot_memory_clear(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
+/*
+ * SET, CLEAR and ADD: what has to be waited for first; if nothing, the request's status and value
+ * are set. `reads` is what a worker has read of the store for this request, NULL on an I/O thread.
+ */
+enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
+                             struct hot_trail trail, const struct hot_reads *reads);
+enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *request,
+                               struct hot_trail trail, const struct hot_reads *reads);
+enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
+                             struct hot_trail trail);
+
+/* The keys a SET or CLEAR may have to know about. */
+void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *request,
+                     struct hot_reads *reads);
+
+/* Replay of one event. */
 enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *event,
                                  struct hot_trail trail);
 enum status hot_memory_apply_clear(struct hot_memory *hot, const struct event *event,
                                    struct hot_trail trail);
-
-/* add.c: ADD. */
-void hot_memory_add(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
 enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *event,
                                  struct hot_trail trail, uint32_t now_s);
 
-/* read.c: ASK, COUNTS and FEED. */
-void hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail);
-void hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
-                       struct hot_scratch *scratch);
-void hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                     struct hot_scratch *scratch);
+/*
+ * read.c: ASK, COUNTS and FEED. False: it needs the store, and the caller is an I/O thread. A worker
+ * gives its number and waits; an I/O thread gives LOAD_NOBODY.
+ */
+bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
+                    unsigned worker);
+bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
+                       struct hot_scratch *scratch, unsigned worker);
+bool hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
+                     struct hot_scratch *scratch, unsigned worker);
+
+/* Puts what the store has on a warm shelf, if there is memory for that. Under the user's lock. */
+void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t hash,
+                     struct id user, uint8_t kind, struct item item, uint32_t time_s);
 
 /* dump.c: everything that is live, in no order, one shard locked at a time; for tests and tools. */
 struct hot_memory_visitor {

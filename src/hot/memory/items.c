@@ -9,7 +9,8 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-#define ITEM_STEP_SHIFT     4
+#define STEP_ONE            0x10
+#define STEP_SHIFT          4
 #define ITEM_FIRST_CAPACITY 4U
 #define ITEM_HEAD_BYTES     sizeof(struct item_row)
 
@@ -18,7 +19,7 @@ _Static_assert(LIMIT_NAMES <= ITEM_FIRST_CAPACITY << 6, "a row can hold every co
 
 static uint32_t row_capacity(const struct item_row *row)
 {
-    return ITEM_FIRST_CAPACITY << (row->flags >> ITEM_STEP_SHIFT);
+    return ITEM_FIRST_CAPACITY << ((row->flags & ITEM_STEP) >> STEP_SHIFT);
 }
 
 static uint8_t *row_values(const struct item_row *row)
@@ -129,39 +130,36 @@ int64_t item_value(const struct item_row *row, uint8_t name)
     return index == row->count ? 0 : row_get(row, index);
 }
 
-static bool slot_make_row(struct item_shard *shard, uint64_t hash, struct item item,
-                          struct item_slot *slot)
+static uint32_t row_make(struct item_shard *shard, uint64_t hash, struct item item, uint8_t flags)
 {
     struct item_row head = {
         .id_lo = item.id.lo,
         .type = item.type,
-        .flags = id_is_wide(item.id) ? ITEM_WIDE : 0,
+        .flags = flags | (id_is_wide(item.id) ? ITEM_WIDE : 0),
     };
     if (!table_reserve(&shard->table, hash))
-        return false;
-    slot->cell = slab_alloc(&shard->slab, row_size(&head));
-    if (slot->cell == 0)
-        return false;
-    slot->row = slab_at(&shard->slab, slot->cell);
-    memcpy(slot->row, &head, ITEM_HEAD_BYTES);
+        return 0;
+    uint32_t cell = slab_alloc(&shard->slab, row_size(&head));
+    if (cell == 0)
+        return 0;
+    struct item_row *row = slab_at(&shard->slab, cell);
+    memcpy(row, &head, ITEM_HEAD_BYTES);
     if (head.flags & ITEM_WIDE)
-        slot->row->rest[0] = item.id.hi;
-    table_insert(&shard->table, hash, slot->cell);
-    slot->fresh_row = true;
-    return true;
+        row->rest[0] = item.id.hi;
+    table_insert(&shard->table, hash, cell);
+    return cell;
 }
 
-/* Moves the row to a cell of another form. */
-static bool slot_move_row(struct item_shard *shard, uint64_t hash, struct item_slot *slot,
-                          uint8_t flags)
+/* Moves the row to a cell of another form, or of the same elsewhere; 0: no memory. */
+static uint32_t row_move(struct item_shard *shard, uint64_t hash, uint32_t old_cell, uint8_t flags)
 {
-    struct item_row *old = slot->row;
+    struct item_row *old = slab_at(&shard->slab, old_cell);
     struct item_row head;
     memcpy(&head, old, ITEM_HEAD_BYTES);
     head.flags = flags;
     uint32_t cell = slab_alloc(&shard->slab, row_size(&head));
     if (cell == 0)
-        return false;
+        return 0;
     struct item_row *row = slab_at(&shard->slab, cell);
     memcpy(row, &head, ITEM_HEAD_BYTES);
     memcpy(row_names(row), row_names(old), old->count);
@@ -169,74 +167,110 @@ static bool slot_move_row(struct item_shard *shard, uint64_t hash, struct item_s
         row_put(row, i, row_get(old, i));
     if (flags & ITEM_WIDE)
         row->rest[0] = old->rest[0];
-    table_replace(&shard->table, hash, slot->cell, cell);
-    slab_free(&shard->slab, slot->cell, row_size(old));
-    slot->row = row;
-    slot->cell = cell;
-    return true;
+    table_replace(&shard->table, hash, old_cell, cell);
+    slab_free(&shard->slab, old_cell, row_size(old));
+    return cell;
+}
+
+/* Room for a counter, new or not, that becomes `value`. Returns the row's cell; 0: no memory. */
+static uint32_t row_widen(struct item_shard *shard, uint64_t hash, uint32_t cell, uint32_t index,
+                          int64_t value)
+{
+    struct item_row *row = slab_at(&shard->slab, cell);
+    uint8_t flags = row->flags;
+    if (index == row_capacity(row))
+        flags += STEP_ONE;
+    if (value != (int32_t)value)
+        flags |= ITEM_LONG;
+    return flags == row->flags ? cell : row_move(shard, hash, cell, flags);
 }
 
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
-                         int64_t delta, struct item_slot *slot)
+                         int64_t delta, uint8_t flags, struct item_row **out)
 {
-    *slot = (struct item_slot){.cell = item_find_cell(shard, hash, item)};
-    if (slot->cell != 0)
-        slot->row = slab_at(&shard->slab, slot->cell);
-    else if (!slot_make_row(shard, hash, item, slot))
+    uint32_t cell = item_find_cell(shard, hash, item);
+    if (cell == 0)
+        cell = row_make(shard, hash, item, flags);
+    if (cell == 0)
         return STATUS_NO_MEMORY;
-    struct item_row *row = slot->row;
-    slot->index = row_index(row, name);
-    int64_t value = slot->index == row->count ? 0 : row_get(row, slot->index);
+    struct item_row *row = slab_at(&shard->slab, cell);
+    uint32_t index = row_index(row, name);
+    int64_t value = index == row->count ? 0 : row_get(row, index);
     if (__builtin_add_overflow(value, delta, &value))
         return STATUS_COUNTER_OVERFLOW;
-    uint8_t flags = row->flags;
-    if (slot->index == row_capacity(row))
-        flags += 1 << ITEM_STEP_SHIFT;
-    if (value != (int32_t)value)
-        flags |= ITEM_LONG;
-    if (flags == row->flags || slot_move_row(shard, hash, slot, flags))
-        return STATUS_OK;
-    item_release(shard, hash, slot);
-    return STATUS_NO_MEMORY;
-}
-
-void item_release(struct item_shard *shard, uint64_t hash, struct item_slot *slot)
-{
-    if (!slot->fresh_row)
-        return;
-    ASSERT(slot->row->count == 0);
-    table_remove(&shard->table, hash, slot->cell);
-    slab_free(&shard->slab, slot->cell, row_size(slot->row));
-    *slot = (struct item_slot){0};
-}
-
-int64_t item_add(struct item_slot *slot, uint8_t name, int64_t delta, uint32_t time_s)
-{
-    struct item_row *row = slot->row;
-    int64_t value = delta;
-    if (slot->index == row->count) {
-        ASSERT(row->count < row_capacity(row));
-        row_names(row)[row->count++] = name;
-    } else {
-        value += row_get(row, slot->index);
+    cell = row_widen(shard, hash, cell, index, value);
+    if (cell == 0)
+        return STATUS_NO_MEMORY;
+    row = slab_at(&shard->slab, cell);
+    if (index == row->count) {
+        row_names(row)[index] = name;
+        row->count++;
+        row_put(row, index, 0);
     }
-    row_put(row, slot->index, value);
-    row->time_s = time_s;
-    return value;
+    *out = row;
+    return STATUS_OK;
 }
 
-void item_take(struct item_row *row, uint8_t name)
+int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t stamp)
 {
     uint32_t index = row_index(row, name);
     ASSERT(index < row->count);
-    int64_t value = row_get(row, index);
-    ASSERT(value > 0);
-    row_put(row, index, value - 1);
+    int64_t value = row_get(row, index) + delta;
+    row_put(row, index, value);
+    row->stamp = stamp;
+    item_touch(row);
+    return value;
 }
 
-void item_read(const struct item_row *row, struct hot_counter *out)
+bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
+               const struct store_value *values, uint32_t count)
+{
+    uint32_t cell = item_find_cell(shard, hash, item);
+    bool fresh = cell == 0;
+    if (fresh)
+        cell = row_make(shard, hash, item, ITEM_PARTIAL);
+    if (cell == 0)
+        return false;
+    struct item_row *row = slab_at(&shard->slab, cell);
+    if (!(row->flags & ITEM_PARTIAL))
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        enum status status =
+            item_reserve(shard, hash, item, values[i].name, values[i].value, 0, &row);
+        if (status == STATUS_NO_MEMORY) {
+            if (fresh)
+                item_evict(shard, hash, item_find_cell(shard, hash, item));
+            return false;
+        }
+        ASSERT(status == STATUS_OK);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        item_add(row, values[i].name, values[i].value, row->stamp);
+    row->flags &= (uint8_t)~ITEM_PARTIAL;
+    return true;
+}
+
+void item_evict(struct item_shard *shard, uint64_t hash, uint32_t cell)
+{
+    struct item_row *row = slab_at(&shard->slab, cell);
+    table_remove(&shard->table, hash, cell);
+    slab_free(&shard->slab, cell, row_size(row));
+}
+
+bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell)
+{
+    const struct item_row *row = slab_at(&shard->slab, cell);
+    return row_move(shard, hash, cell, row->flags) != 0;
+}
+
+uint32_t item_read(const struct item_row *row, struct hot_counter *out)
 {
     const uint8_t *names = row_names(row);
-    for (uint32_t i = 0; i < row->count; i++)
-        out[i] = (struct hot_counter){.value = row_get(row, i), .name = names[i]};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->count; i++) {
+        int64_t value = row_get(row, i);
+        out[count] = (struct hot_counter){.value = value, .name = names[i]};
+        count += value != 0;
+    }
+    return count;
 }

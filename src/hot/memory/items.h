@@ -17,19 +17,24 @@
 #include "base/table.h"
 #include "hot/hot.h"
 #include "hot/memory/tokens.h"
+#include "store/store.h"
 
 enum {
-    ITEM_WIDE = 1, /* the id has 16 bytes */
-    ITEM_LONG = 2, /* values of 8 bytes */
+    ITEM_WIDE = 1,       /* the id has 16 bytes */
+    ITEM_LONG = 2,       /* values of 8 bytes */
+    ITEM_AGE = 0x0c,     /* how many rounds of the keeper ago it was last used */
+    ITEM_AGE_ONE = 0x04, /* one of them */
+    ITEM_STEP = 0x70,    /* how often its capacity of 4 was doubled */
+    ITEM_PARTIAL = 0x80, /* what the store had at start is still to be added to its values */
 };
 
 #define ITEM_ROW_USUAL 40 /* bytes of a row with up to four short counters */
 
 struct item_row {
     uint64_t id_lo;
-    uint32_t time_s; /* last access */
+    uint32_t stamp; /* of its last change, see clean.h */
     uint16_t type;
-    uint8_t flags;   /* and, from bit 4, how often its capacity of 4 was doubled */
+    uint8_t flags;
     uint8_t count;   /* counters */
     uint64_t rest[]; /* the id's upper half if wide, the values, then the names */
 };
@@ -39,14 +44,6 @@ struct item_shard {
     struct table table;
     struct tokens tokens;
     struct slab slab;
-};
-
-/* A counter that is about to change, with room for what it will become. */
-struct item_slot {
-    struct item_row *row;
-    uint32_t cell;
-    uint32_t index; /* equal to the row's count: a new counter */
-    bool fresh_row;
 };
 
 bool item_shard_init(struct item_shard *shard, struct slab_pool *pool);
@@ -59,20 +56,33 @@ int64_t item_value(const struct item_row *row, uint8_t name);
 
 /*
  * Makes room for adding delta to a counter, so that item_add cannot fail; nothing that can be read
- * changes. OK, COUNTER_OVERFLOW or NO_MEMORY.
+ * changes. A row that is not there is made, with `flags` (0 or ITEM_PARTIAL). OK, COUNTER_OVERFLOW
+ * or NO_MEMORY. The row may move.
  */
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
-                         int64_t delta, struct item_slot *slot);
-/* Gives up the slot: a row made for it goes again. */
-void item_release(struct item_shard *shard, uint64_t hash, struct item_slot *slot);
-/* Uses it; returns the new value. */
-int64_t item_add(struct item_slot *slot, uint8_t name, int64_t delta, uint32_t time_s);
+                         int64_t delta, uint8_t flags, struct item_row **row);
+/* After that; returns the new value. */
+int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t stamp);
 
-/* One less of a counter that is at least 1. */
-void item_take(struct item_row *row, uint8_t name);
+/*
+ * Adds what the store has to a partial row, or makes a row of it if there is none; a row that is
+ * there and not partial stays as it is. False: no memory.
+ */
+bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
+               const struct store_value *values, uint32_t count);
 
-/* Copies the counters out; there is room for row->count of them. */
-void item_read(const struct item_row *row, struct hot_counter *out);
+/* Copies the counters that are not 0 out, at most row->count; returns how many. */
+uint32_t item_read(const struct item_row *row, struct hot_counter *out);
+
+static inline void item_touch(struct item_row *row)
+{
+    if (row->flags & ITEM_AGE)
+        row->flags &= (uint8_t)~ITEM_AGE;
+}
+
+/* The row at a cell, of which nothing else may hold the address, goes or moves. */
+void item_evict(struct item_shard *shard, uint64_t hash, uint32_t cell);
+bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell); /* false: no memory */
 
 /* Without the lock: brings the row of the hash closer, reads nothing of it. */
 static inline void item_prefetch(const struct item_shard *shard, const struct table_bucket *bucket,
@@ -81,7 +91,7 @@ static inline void item_prefetch(const struct item_shard *shard, const struct ta
     uint32_t cell = table_peek(bucket, hash);
     if (cell == 0)
         return;
-    const char *row = slab_at(&shard->slab, cell);
+    const char *row = slab_hint(&shard->slab, cell);
     __builtin_prefetch(row, 1);
     __builtin_prefetch(row + ITEM_ROW_USUAL - 1, 1);
 }

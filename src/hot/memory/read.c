@@ -2,25 +2,41 @@
  * Reading: the user's side once for the whole request, then each item's row. For a few items each
  * shelf is scanned for each of them; for a page of them the page becomes a small probe table and
  * each shelf streams through it once, so that 200 items cost hardly more than 20.
+ *
+ * What no shelf has may be in the store: the filters say no for nearly all of it. For what is left a
+ * worker asks the store, puts what it finds on the warm shelf, and remembers what is not there.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 
 #define SCAN_ITEMS  12 /* up to so many, scanning for each is faster */
 #define PROBE_HEADS 4096
-#define STORE_KEYS  128 /* asked of the store at a time */
-#define ITEM_GROUP  32  /* rows prefetched at a time */
+#define ITEM_GROUP  32 /* rows prefetched at a time */
+#define KIND_ALL    (-1)
 
 _Static_assert(PROBE_HEADS >= 4 * LIMIT_ITEMS, "probes mostly hit an empty head");
+
+/* A reaction that only the store knows of. */
+struct unknown {
+    uint32_t item; /* index in the request */
+    uint8_t kind;
+};
 
 struct lookup {
     struct hot_memory *hot;
     struct user_shard *users;
+    struct user_row *row;
     struct hot_request *request;
+    uint64_t user_hash;
+    int kind;                  /* KIND_ALL, or the one asked for */
     const struct shelf *shelf; /* the one being looked through */
+    struct unknown *unknown;   /* a worker's: what to ask the store */
+    size_t unknown_count;
+    size_t unknown_capacity;
     uint64_t probe_factor;
     uint32_t probe_shift;
     uint16_t probe_heads[PROBE_HEADS]; /* 1 + index of an item, 0: none */
@@ -90,14 +106,14 @@ static void shelf_scan_each(struct lookup *lookup)
 }
 
 /* All of the user's shelves, or only those of one kind. */
-static enum status look_through(struct lookup *lookup, struct user_row *row, int kind)
+static void look_through(struct lookup *lookup)
 {
     bool probe = lookup->request->item_count > SCAN_ITEMS;
     if (probe)
         probe_build(lookup);
-    for (struct shelf *shelf = &row->first; shelf != NULL;
+    for (struct shelf *shelf = &lookup->row->first; shelf != NULL;
          shelf = user_next_shelf(lookup->users, shelf)) {
-        if (!(shelf->flags & SHELF_USED) || (kind >= 0 && shelf->kind != kind))
+        if (!(shelf->flags & SHELF_USED) || (lookup->kind >= 0 && shelf->kind != lookup->kind))
             continue;
         lookup->shelf = shelf;
         if (probe)
@@ -105,11 +121,194 @@ static enum status look_through(struct lookup *lookup, struct user_row *row, int
         else
             shelf_scan_each(lookup);
     }
+    user_touch(lookup->row);
+}
+
+/* May the store have reactions of this kind on items like this one that no shelf has? */
+static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item item)
+{
+    const struct shelf *shelf =
+        lookup->row == NULL ? NULL : user_shelf(lookup->users, lookup->row, kind, item, 0);
+    return shelf != NULL ? (shelf->flags & SHELF_INCOMPLETE) != 0
+                         : filters_may_have_shelf(lookup->hot->filters, lookup->request->user,
+                                                  kind, item.type);
+}
+
+/* Only the store can tell, for all that memory and the filters know. */
+static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item item)
+{
+    struct cleared_key key = {.user = lookup->request->user, .item = item, .kind = kind};
+    return filters_may_have_reaction(lookup->hot->filters, key.user, kind, item) &&
+           !cleared_has(&lookup->users->cleared, &key) && !user_absent_has(lookup->users, &key);
+}
+
+static bool unknown_add(struct lookup *lookup, uint32_t item, uint8_t kind)
+{
+    if (lookup->unknown_count == lookup->unknown_capacity) {
+        size_t capacity = lookup->unknown_capacity * 2 + LIMIT_FEED_ITEMS;
+        struct unknown *unknown = realloc(lookup->unknown, capacity * sizeof(*unknown));
+        if (unknown == NULL)
+            return false;
+        lookup->unknown = unknown;
+        lookup->unknown_capacity = capacity;
+    }
+    lookup->unknown[lookup->unknown_count++] = (struct unknown){.item = item, .kind = kind};
+    return true;
+}
+
+/* OK; BLOCKED: some of it takes the store, and we may not wait. */
+static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wait)
+{
+    const struct hot_request *request = lookup->request;
+    struct item last = {0};
+    bool incomplete = false;
+    for (uint32_t i = 0; i < request->item_count; i++) {
+        struct item item = request->items[i];
+        if (i == 0 || item.type != last.type || id_is_wide(item.id) != id_is_wide(last.id))
+            incomplete = is_incomplete(lookup, kind, item);
+        last = item;
+        if (!incomplete || kind_set_has(&request->answers[i].kinds, kind) ||
+            !is_unknown(lookup, kind, item))
+            continue;
+        if (!may_wait)
+            return STATUS_BLOCKED;
+        if (!unknown_add(lookup, i, kind))
+            return STATUS_NO_MEMORY;
+    }
     return STATUS_OK;
 }
 
+static enum status find_all_unknown(struct lookup *lookup, bool may_wait)
+{
+    enum status status = STATUS_OK;
+    lookup->unknown_count = 0;
+    if (lookup->hot->filters == NULL || lookup->request->memory_only)
+        return status;
+    if (lookup->kind >= 0)
+        return find_unknown(lookup, (uint8_t)lookup->kind, may_wait);
+    for (uint32_t word = 0; word < 4; word++) {
+        uint64_t bits = atomic_load_explicit(&lookup->hot->kinds[word], memory_order_relaxed);
+        for (; bits != 0 && status == STATUS_OK; bits &= bits - 1)
+            status = find_unknown(lookup, (uint8_t)(word * 64 + (uint32_t)__builtin_ctzll(bits)),
+                                  may_wait);
+    }
+    return status;
+}
+
+/* The user's shard is locked and the user looked up. */
+static void lookup_lock(struct lookup *lookup)
+{
+    pthread_mutex_lock(&lookup->users->lock);
+    lookup->row = user_find(lookup->users, lookup->user_hash, lookup->request->user);
+}
+
+static void lookup_unlock(struct lookup *lookup)
+{
+    pthread_mutex_unlock(&lookup->users->lock);
+}
+
+/* The answer has come; what memory has learnt since comes first. */
+static void settle(struct lookup *lookup, const struct store_reaction *read, uint32_t item)
+{
+    struct hot_memory *hot = lookup->hot;
+    struct cleared_key key = {.user = read->user, .item = read->item, .kind = read->kind};
+    struct shelf *shelf =
+        lookup->row == NULL
+            ? NULL
+            : user_shelf(lookup->users, lookup->row, read->kind, read->item, 0);
+    bool on_shelf =
+        shelf != NULL &&
+        shelf_find(&lookup->users->slab, shelf, hot->scan, read->item.id).chunk != 0;
+    bool live = on_shelf || (read->time_s != 0 && !cleared_has(&lookup->users->cleared, &key));
+    if (live)
+        kind_set_add(&lookup->request->answers[item].kinds, read->kind);
+    if (live && !on_shelf) {
+        hot_memory_warm(hot, lookup->users, lookup->user_hash, read->user, read->kind, read->item,
+                        read->time_s);
+        lookup->row = user_find(lookup->users, lookup->user_hash, read->user);
+    } else if (!live) {
+        user_absent_add(lookup->users, &key);
+    }
+}
+
+/* Asks for up to LOAD_KEYS of them; with `share`, those that another worker asks for are left. */
+static enum status ask_some(struct lookup *lookup, unsigned worker, const struct unknown *unknown,
+                            size_t count, bool share)
+{
+    struct store_reaction keys[LOAD_KEYS];
+    uint32_t items[LOAD_KEYS];
+    uint64_t hashes[LOAD_KEYS];
+    bool mine[LOAD_KEYS];
+    const struct hot_request *request = lookup->request;
+    struct loads *loads = &lookup->hot->loads;
+    for (size_t i = 0; i < count; i++) {
+        struct item item = request->items[unknown[i].item];
+        hashes[i] = hash_3(lookup->user_hash, item_hash(item, lookup->hot->seed), unknown[i].kind);
+        mine[i] = true;
+    }
+    if (share)
+        load_claim(loads, worker, hashes, count, mine);
+    size_t asked = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!mine[i])
+            continue;
+        items[asked] = unknown[i].item;
+        keys[asked++] = (struct store_reaction){.user = request->user,
+                                                .item = request->items[unknown[i].item],
+                                                .kind = unknown[i].kind};
+    }
+    enum status status =
+        asked == 0 ? STATUS_OK : load_reactions(lookup->hot, worker, keys, asked);
+    if (status == STATUS_OK) {
+        lookup_lock(lookup);
+        for (size_t i = 0; i < asked; i++)
+            settle(lookup, &keys[i], items[i]);
+        lookup_unlock(lookup);
+    }
+    if (share)
+        load_claim_end(loads, worker, hashes, count, mine);
+    return status;
+}
+
+static enum status ask_store(struct lookup *lookup, unsigned worker, bool share)
+{
+    enum status status = STATUS_OK;
+    for (size_t at = 0; at < lookup->unknown_count && status == STATUS_OK; at += LOAD_KEYS) {
+        size_t left = lookup->unknown_count - at;
+        status = ask_some(lookup, worker, lookup->unknown + at,
+                          left < LOAD_KEYS ? left : LOAD_KEYS, share);
+    }
+    return status;
+}
+
+static enum status look(struct lookup *lookup, bool may_wait)
+{
+    lookup_lock(lookup);
+    if (lookup->row != NULL)
+        look_through(lookup);
+    enum status status = find_all_unknown(lookup, may_wait);
+    lookup_unlock(lookup);
+    return status;
+}
+
+/* As a worker: what others were asking for meanwhile is known after the first time round. */
+static enum status look_and_wait(struct lookup *lookup, unsigned worker)
+{
+    load_begin(&lookup->hot->loads, worker);
+    enum status status = look(lookup, true);
+    if (status == STATUS_OK && lookup->unknown_count > 0)
+        status = ask_store(lookup, worker, true);
+    if (status == STATUS_OK && lookup->unknown_count > 0)
+        status = look(lookup, true);
+    if (status == STATUS_OK && lookup->unknown_count > 0)
+        status = ask_store(lookup, worker, false);
+    load_end(&lookup->hot->loads, worker);
+    free(lookup->unknown);
+    return status;
+}
+
 static enum status read_user(struct hot_memory *hot, struct hot_request *request,
-                             struct hot_trail trail, int kind)
+                             struct hot_trail trail, int kind, unsigned worker)
 {
     for (uint32_t i = 0; i < request->item_count; i++)
         request->answers[i] = (struct hot_answer){0};
@@ -117,11 +316,11 @@ static enum status read_user(struct hot_memory *hot, struct hot_request *request
     lookup.hot = hot;
     lookup.users = user_shard_of(hot, trail.user);
     lookup.request = request;
-    pthread_mutex_lock(&lookup.users->lock);
-    struct user_row *row = user_find(lookup.users, trail.user, request->user, trail.guess);
-    enum status status = row == NULL ? STATUS_OK : look_through(&lookup, row, kind);
-    pthread_mutex_unlock(&lookup.users->lock);
-    return status;
+    lookup.user_hash = trail.user;
+    lookup.kind = kind;
+    lookup.unknown = NULL;
+    lookup.unknown_capacity = 0;
+    return worker == LOAD_NOBODY ? look(&lookup, false) : look_and_wait(&lookup, worker);
 }
 
 static bool scratch_reserve(struct hot_scratch *scratch)
@@ -137,24 +336,28 @@ static bool scratch_reserve(struct hot_scratch *scratch)
     return true;
 }
 
-static bool read_item(struct hot_memory *hot, struct item item, uint64_t hash, uint32_t time_s,
-                      struct hot_answer *answer, struct hot_scratch *scratch)
+/* OK, NO_MEMORY; BLOCKED: its counters are not, or not all, in memory. */
+static enum status read_item(struct hot_memory *hot, struct item item, uint64_t hash,
+                             struct hot_answer *answer, struct hot_scratch *scratch)
 {
     if (!scratch_reserve(scratch))
-        return false;
+        return STATUS_NO_MEMORY;
+    enum status status = STATUS_OK;
     answer->first = scratch->used;
     answer->count = 0;
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
     struct item_row *row = item_find(shard, hash, item);
-    if (row != NULL) {
-        item_read(row, scratch->counters + scratch->used);
-        answer->count = row->count;
-        row->time_s = time_s;
+    if (row == NULL ? hot->filters != NULL && filters_may_have_item(hot->filters, item)
+                    : (row->flags & ITEM_PARTIAL) != 0) {
+        status = STATUS_BLOCKED;
+    } else if (row != NULL) {
+        answer->count = item_read(row, scratch->counters + scratch->used);
+        item_touch(row);
     }
     pthread_mutex_unlock(&shard->lock);
     scratch->used += answer->count;
-    return true;
+    return status;
 }
 
 static enum status read_group(struct hot_memory *hot, struct hot_request *request, uint32_t from,
@@ -169,11 +372,10 @@ static enum status read_group(struct hot_memory *hot, struct hot_request *reques
     }
     for (uint32_t i = 0; i < count; i++)
         item_prefetch(item_shard_of(hot, hashes[i]), buckets[i], hashes[i]);
-    for (uint32_t i = 0; i < count; i++)
-        if (!read_item(hot, items[i], hashes[i], request->time_s, &request->answers[from + i],
-                       scratch))
-            return STATUS_NO_MEMORY;
-    return STATUS_OK;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = read_item(hot, items[i], hashes[i], &request->answers[from + i], scratch);
+    return status;
 }
 
 static enum status read_items(struct hot_memory *hot, struct hot_request *request,
@@ -187,23 +389,111 @@ static enum status read_items(struct hot_memory *hot, struct hot_request *reques
     return status;
 }
 
-void hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail)
+/* Past the cache: counters of an item for whose row there is no room. */
+static enum status read_item_through(struct hot_memory *hot, unsigned worker, struct item item,
+                                     struct hot_answer *answer, struct hot_scratch *scratch)
 {
-    request->status = read_user(hot, request, trail, request->name);
+    uint64_t hash = item_hash_of(hot, item);
+    struct store_item read = {.item = item};
+    struct store_values values = {0};
+    load_begin(&hot->loads, worker);
+    enum status status = store_read_items(hot->store, NULL, &read, 1, &values);
+    if (status == STATUS_OK) {
+        status = read_item(hot, item, hash, answer, scratch);
+        struct item_shard *shard = item_shard_of(hot, hash);
+        pthread_mutex_lock(&shard->lock);
+        bool absent = item_find(shard, hash, item) == NULL;
+        pthread_mutex_unlock(&shard->lock);
+        if (status == STATUS_BLOCKED && absent) {
+            for (uint32_t i = 0; i < read.count; i++)
+                scratch->counters[scratch->used++] =
+                    (struct hot_counter){.value = values.values[read.first + i].value,
+                                         .name = values.values[read.first + i].name};
+            answer->count = read.count;
+            status = STATUS_OK;
+        }
+    }
+    load_end(&hot->loads, worker);
+    free(values.values);
+    return status;
 }
 
-void hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
-                       struct hot_scratch *scratch)
+/* As a worker: loads what is missing, then reads; what went again meanwhile is read through. */
+static enum status read_items_and_wait(struct hot_memory *hot, struct hot_request *request,
+                                       struct hot_scratch *scratch, unsigned worker)
+{
+    enum status status = load_items(hot, worker, request->items, request->item_count);
+    if (status != STATUS_OK && status != STATUS_NO_MEMORY)
+        return status;
+    status = STATUS_OK;
+    for (uint32_t i = 0; i < request->item_count && status == STATUS_OK; i++) {
+        struct hot_answer *answer = &request->answers[i];
+        uint64_t hash = item_hash_of(hot, request->items[i]);
+        status = read_item(hot, request->items[i], hash, answer, scratch);
+        for (int tries = 0; status == STATUS_BLOCKED; tries++) {
+            status = read_item_through(hot, worker, request->items[i], answer, scratch);
+            if (status == STATUS_BLOCKED && !keeper_wait(hot, tries))
+                status = STATUS_NO_MEMORY;
+            if (status == STATUS_BLOCKED &&
+                load_items(hot, worker, &request->items[i], 1) == STATUS_OK)
+                status = read_item(hot, request->items[i], hash, answer, scratch);
+        }
+    }
+    return status;
+}
+
+static bool read_all_items(struct hot_memory *hot, struct hot_request *request,
+                           struct hot_scratch *scratch, unsigned worker)
+{
+    uint32_t used = scratch->used;
+    request->status = read_items(hot, request, scratch);
+    if (request->status != STATUS_BLOCKED)
+        return true;
+    scratch->used = used;
+    if (worker == LOAD_NOBODY)
+        return false;
+    request->status = read_items_and_wait(hot, request, scratch, worker);
+    return true;
+}
+
+bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
+                    unsigned worker)
+{
+    request->status = read_user(hot, request, trail, request->name, worker);
+    return request->status != STATUS_BLOCKED;
+}
+
+bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
+                       struct hot_scratch *scratch, unsigned worker)
 {
     for (uint32_t i = 0; i < request->item_count; i++)
         request->answers[i].kinds = (struct kind_set){0};
-    request->status = read_items(hot, request, scratch);
+    return read_all_items(hot, request, scratch, worker);
 }
 
-void hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                     struct hot_scratch *scratch)
+bool hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
+                     struct hot_scratch *scratch, unsigned worker)
 {
-    request->status = read_user(hot, request, trail, -1);
-    if (request->status == STATUS_OK)
-        request->status = read_items(hot, request, scratch);
+    request->status = read_user(hot, request, trail, KIND_ALL, worker);
+    if (request->status == STATUS_BLOCKED)
+        return false;
+    return request->status != STATUS_OK || read_all_items(hot, request, scratch, worker);
+}
+
+void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t hash,
+                     struct id user, uint8_t kind, struct item item, uint32_t time_s)
+{
+    struct user_room room;
+    struct user_row *row = user_find(shard, hash, user);
+    struct shelf *shelf = row == NULL ? NULL : user_shelf(shard, row, kind, item, SHELF_WARM);
+    if (shelf != NULL && shelf_find(&shard->slab, shelf, hot->scan, item.id).chunk != 0)
+        return;
+    if (!user_reserve(shard, hash, row, user, kind, item, SHELF_WARM, &room))
+        return;
+    shelf = user_push(shard, hash, user, kind, (struct shelf_entry){.id = item.id, .time_s = time_s},
+                      item.type, 0, &room);
+    if (shelf->count > WARM_MAX) {
+        shelf_drop_oldest(&shard->slab, shelf);
+        shard->reactions--;
+    }
 }

@@ -4,8 +4,8 @@
  * fills up; the next one is a fifth to a half of what there is already, so little is ever empty
  * and the chain stays short.
  *
- * Why hints: a chain is one cache miss after another. From the addresses of three older chunks,
- * right or outdated, three can be fetched at once; a hint is never followed for anything else.
+ * Why a hint: a chain is one cache miss after another. From the addresses of two older chunks, right
+ * or outdated, two can be fetched at once; the hint is never followed for anything else.
  *
  * Why entries move on removal: order is what tells the oldest, and holes would have to be skipped
  * by every scan. Closing the gap from the newer side moves at most 12 bytes an entry, and what is
@@ -23,11 +23,12 @@ struct chunk {
     uint8_t start; /* entries are start … end - 1, oldest first */
     uint8_t end;
     uint8_t wide;
-    uint32_t hints[2]; /* the chunks behind `older` when this was made; perhaps freed since */
-    uint64_t lo[];     /* then hi[capacity] if wide, then the times */
+    uint32_t hint;  /* the chunk behind `older` when this was made; perhaps freed since */
+    uint32_t stamp; /* of the newest entry that is, or was, in it */
+    uint64_t lo[];  /* then hi[capacity] if wide, then the times */
 };
 
-#define CHUNK_AHEAD 3
+#define CHUNK_AHEAD 2
 
 static const struct {
     uint32_t below;   /* with fewer entries than this, */
@@ -99,13 +100,13 @@ static uint32_t chunk_find(struct chunk *chunk, scan_fn *scan, struct id id)
     }
 }
 
-/* Three chunks ahead: their heads and ids, taken to be as many as here. */
+/* Two chunks ahead: their heads and ids, taken to be as many as here. */
 static void chunk_prefetch(const struct slab *slab, const struct chunk *chunk)
 {
     size_t bytes = sizeof(*chunk) + chunk->capacity * sizeof(uint64_t);
-    const uint32_t ahead[CHUNK_AHEAD] = {chunk->older, chunk->hints[0], chunk->hints[1]};
+    const uint32_t ahead[CHUNK_AHEAD] = {chunk->older, chunk->hint};
     for (size_t i = 0; i < CHUNK_AHEAD && ahead[i] != 0; i++) {
-        const char *at = slab_at(slab, ahead[i]);
+        const char *at = slab_hint(slab, ahead[i]);
         for (size_t offset = 0; offset < bytes; offset += 64)
             __builtin_prefetch(at + offset);
     }
@@ -144,7 +145,7 @@ size_t shelf_chunk_size(const struct slab *slab, const struct shelf *shelf)
 }
 
 void shelf_push(const struct slab *slab, struct shelf *shelf, uint32_t chunk,
-                struct shelf_entry entry)
+                struct shelf_entry entry, uint32_t stamp)
 {
     if (chunk != 0) {
         struct chunk *made = slab_at(slab, chunk);
@@ -153,16 +154,14 @@ void shelf_push(const struct slab *slab, struct shelf *shelf, uint32_t chunk,
             .capacity = (uint8_t)chunk_capacity(shelf->count),
             .wide = (shelf->flags & SHELF_WIDE) != 0,
         };
-        if (made->older != 0) {
-            const struct chunk *before = slab_at(slab, made->older);
-            made->hints[0] = before->older;
-            made->hints[1] = before->hints[0];
-        }
+        if (made->older != 0)
+            made->hint = ((const struct chunk *)slab_at(slab, made->older))->older;
         newest_set(shelf, chunk);
     }
     struct chunk *newest = slab_at(slab, shelf_newest(shelf));
     ASSERT(newest->end < newest->capacity);
     chunk_put(newest, newest->end++, entry);
+    newest->stamp = stamp;
     shelf->count++;
 }
 
@@ -175,8 +174,10 @@ static void chunk_free(struct slab *slab, uint32_t at)
 void shelf_remove(struct slab *slab, struct shelf *shelf, struct shelf_place place)
 {
     struct shelf_entry carried = {0};
+    uint32_t stamp = shelf_stamp(slab, shelf);
     for (uint32_t at = shelf_newest(shelf);;) {
         struct chunk *chunk = slab_at(slab, at);
+        chunk->stamp = stamp; /* what moves in from the newer side is no newer than that */
         uint32_t index = at == place.chunk ? place.index : chunk->start;
         struct shelf_entry first = chunk_get(chunk, index);
         chunk_close(chunk, index);
@@ -213,12 +214,48 @@ static uint32_t oldest_chunk(const struct slab *slab, const struct shelf *shelf,
     }
 }
 
+uint32_t shelf_stamp(const struct slab *slab, const struct shelf *shelf)
+{
+    uint32_t newest = shelf_newest(shelf);
+    return newest == 0 ? 0 : ((const struct chunk *)slab_at(slab, newest))->stamp;
+}
+
+struct shelf_tail shelf_tail(const struct slab *slab, const struct shelf *shelf)
+{
+    uint32_t newer;
+    struct chunk *chunk = slab_at(slab, oldest_chunk(slab, shelf, &newer));
+    return (struct shelf_tail){
+        .time_s = chunk_times(chunk)[chunk->end - 1],
+        .stamp = chunk->stamp,
+        .count = (uint32_t)(chunk->end - chunk->start),
+    };
+}
+
 struct shelf_entry shelf_oldest(const struct slab *slab, const struct shelf *shelf)
 {
     uint32_t newer;
     struct chunk *chunk = slab_at(slab, oldest_chunk(slab, shelf, &newer));
     ASSERT(chunk->start < chunk->end);
     return chunk_get(chunk, chunk->start);
+}
+
+/* `newer` is the chunk before it, 0 if there is none. */
+static void chunk_unlink(struct slab *slab, struct shelf *shelf, uint32_t at, uint32_t newer)
+{
+    if (newer == 0)
+        newest_set(shelf, 0);
+    else
+        ((struct chunk *)slab_at(slab, newer))->older = 0;
+    chunk_free(slab, at);
+}
+
+void shelf_drop_tail(struct slab *slab, struct shelf *shelf)
+{
+    uint32_t newer;
+    uint32_t at = oldest_chunk(slab, shelf, &newer);
+    const struct chunk *chunk = slab_at(slab, at);
+    shelf->count -= (uint32_t)(chunk->end - chunk->start);
+    chunk_unlink(slab, shelf, at, newer);
 }
 
 void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
@@ -229,13 +266,44 @@ void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
     ASSERT(chunk->start < chunk->end);
     chunk->start++;
     shelf->count--;
-    if (chunk->start < chunk->end)
-        return;
-    if (newer == 0)
-        newest_set(shelf, 0);
-    else
-        ((struct chunk *)slab_at(slab, newer))->older = 0;
-    chunk_free(slab, at);
+    if (chunk->start == chunk->end)
+        chunk_unlink(slab, shelf, at, newer);
+}
+
+void shelf_empty(struct slab *slab, struct shelf *shelf)
+{
+    uint32_t at = shelf_newest(shelf);
+    newest_set(shelf, 0);
+    shelf->count = 0;
+    while (at != 0) {
+        uint32_t older = ((const struct chunk *)slab_at(slab, at))->older;
+        chunk_free(slab, at);
+        at = older;
+    }
+}
+
+bool shelf_relocate(struct slab *slab, struct shelf *shelf)
+{
+    struct chunk *newer = NULL;
+    for (uint32_t at = shelf_newest(shelf); at != 0;) {
+        struct chunk *chunk = slab_at(slab, at);
+        if (slab_is_retiring(slab, at)) {
+            size_t size = chunk_size(chunk->capacity, chunk->wide);
+            uint32_t moved = slab_alloc(slab, size);
+            if (moved == 0)
+                return false;
+            memcpy(slab_at(slab, moved), chunk, size);
+            if (newer == NULL)
+                newest_set(shelf, moved);
+            else
+                newer->older = moved;
+            slab_free(slab, at, size);
+            chunk = slab_at(slab, moved);
+        }
+        newer = chunk;
+        at = chunk->older;
+    }
+    return true;
 }
 
 void shelf_visit(const struct slab *slab, const struct shelf *shelf, shelf_visit_fn *visit,

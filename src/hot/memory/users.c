@@ -1,12 +1,16 @@
 /*
  * Most users have a shelf or two, so shelves are found by walking; a row's first shelf is taken
- * over for another kind or type once it is empty and owes nothing to the store.
+ * over for another kind or type once it is empty.
  */
 #include "hot/memory/users.h"
 
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
+
+#define SHELF_SORT (SHELF_USED | SHELF_WIDE | SHELF_WARM) /* flags that tell shelves apart */
+#define ABSENT_SEED 0x6f1d3c7b95a2e804ULL
 
 static size_t user_row_size(struct id user)
 {
@@ -18,21 +22,20 @@ bool user_shard_init(struct user_shard *shard, struct slab_pool *pool)
     memset(shard, 0, sizeof(*shard));
     pthread_mutex_init(&shard->lock, NULL);
     table_init(&shard->table, &shard->slab);
+    cleared_init(&shard->cleared, &shard->slab);
     return slab_init(&shard->slab, pool);
 }
 
 void user_shard_destroy(struct user_shard *shard)
 {
+    cleared_destroy(&shard->cleared);
     table_destroy(&shard->table);
     slab_destroy(&shard->slab);
     pthread_mutex_destroy(&shard->lock);
 }
 
-struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user,
-                           struct user_row *guess)
+struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user)
 {
-    if (guess != NULL && id_equal(user_of(guess), user))
-        return guess;
     struct table_walk walk = table_walk_start(&shard->table, hash);
     for (;;) {
         uint32_t cell = table_walk_next(&walk);
@@ -44,34 +47,37 @@ struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct
     }
 }
 
-static uint8_t shelf_flags(struct item item)
+static uint8_t shelf_sort(struct id id, uint8_t flags)
 {
-    return id_is_wide(item.id) ? SHELF_USED | SHELF_WIDE : SHELF_USED;
+    return (uint8_t)(SHELF_USED | (id_is_wide(id) ? SHELF_WIDE : 0) | (flags & SHELF_WARM));
 }
 
 struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
-                         struct item item)
+                         struct item item, uint8_t sort)
 {
-    uint8_t flags = shelf_flags(item);
+    uint8_t flags = shelf_sort(item.id, sort);
     for (struct shelf *shelf = &row->first; shelf != NULL; shelf = user_next_shelf(shard, shelf))
-        if (shelf->kind == kind && shelf->type == item.type &&
-            (shelf->flags & (SHELF_USED | SHELF_WIDE)) == flags)
+        if (shelf->kind == kind && shelf->type == item.type && (shelf->flags & SHELF_SORT) == flags)
             return shelf;
     return NULL;
 }
 
-static struct shelf shelf_empty(uint8_t kind, struct item item)
+static struct shelf shelf_new(uint8_t kind, struct item item, uint8_t flags)
 {
-    return (struct shelf){.kind = kind, .type = item.type, .flags = shelf_flags(item)};
+    return (struct shelf){
+        .kind = kind,
+        .type = item.type,
+        .flags = (uint8_t)(shelf_sort(item.id, flags) | (flags & SHELF_INCOMPLETE)),
+    };
 }
 
 bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row, struct id user,
-                  uint8_t kind, struct item item, struct user_room *room)
+                  uint8_t kind, struct item item, uint8_t flags, struct user_room *room)
 {
-    *room = (struct user_room){.row = row};
-    struct shelf empty = shelf_empty(kind, item);
+    *room = (struct user_room){.row = row, .flags = flags};
+    struct shelf empty = shelf_new(kind, item, flags);
     if (row != NULL)
-        room->shelf = user_shelf(shard, row, kind, item);
+        room->shelf = user_shelf(shard, row, kind, item, flags);
     const struct shelf *shelf = room->shelf != NULL ? room->shelf : &empty;
     if (row == NULL) {
         if (!table_reserve(&shard->table, hash))
@@ -97,7 +103,7 @@ bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row,
 void user_release(struct user_shard *shard, struct id user, uint8_t kind, struct item item,
                   struct user_room *room)
 {
-    struct shelf empty = shelf_empty(kind, item);
+    struct shelf empty = shelf_new(kind, item, room->flags);
     const struct shelf *shelf = room->shelf != NULL ? room->shelf : &empty;
     if (room->chunk_cell != 0)
         slab_free(&shard->slab, room->chunk_cell, shelf_chunk_size(&shard->slab, shelf));
@@ -121,8 +127,8 @@ static struct user_row *row_make(struct user_shard *shard, uint64_t hash, struct
     return row;
 }
 
-static struct shelf *shelf_make(struct user_shard *shard, struct user_row *row, uint8_t kind,
-                                struct item item, uint32_t cell)
+static struct shelf *shelf_make(struct user_shard *shard, struct user_row *row, struct shelf made,
+                                uint32_t cell)
 {
     struct shelf *shelf = &row->first;
     if (cell != 0) {
@@ -131,31 +137,35 @@ static struct shelf *shelf_make(struct user_shard *shard, struct user_row *row, 
         row->first.next = cell;
     }
     ASSERT(shelf->count == 0 && shelf_newest(shelf) == 0);
-    shelf->kind = kind;
-    shelf->type = item.type;
-    shelf->flags |= shelf_flags(item);
+    shelf->kind = made.kind;
+    shelf->type = made.type;
+    shelf->flags |= made.flags;
     shard->shelves++;
     return shelf;
 }
 
 struct shelf *user_push(struct user_shard *shard, uint64_t hash, struct id user, uint8_t kind,
-                        struct item item, uint32_t time_s, struct user_room *room)
+                        struct shelf_entry entry, uint16_t type, uint32_t stamp,
+                        struct user_room *room)
 {
     if (room->row == NULL)
         room->row = row_make(shard, hash, user, room->row_cell);
     if (room->shelf == NULL)
-        room->shelf = shelf_make(shard, room->row, kind, item, room->shelf_cell);
-    shelf_push(&shard->slab, room->shelf, room->chunk_cell,
-               (struct shelf_entry){.id = item.id, .time_s = time_s});
+        room->shelf = shelf_make(
+            shard, room->row,
+            shelf_new(kind, (struct item){.id = entry.id, .type = type}, room->flags),
+            room->shelf_cell);
+    shelf_push(&shard->slab, room->shelf, room->chunk_cell, entry, stamp);
     shard->reactions++;
     return room->shelf;
 }
 
-static void shelf_retire(struct user_shard *shard, struct user_row *row, struct shelf *shelf)
+void user_retire_shelf(struct user_shard *shard, struct user_row *row, struct shelf *shelf)
 {
+    ASSERT(shelf->count == 0 && shelf_newest(shelf) == 0);
     shard->shelves--;
     if (shelf == &row->first) {
-        shelf->flags &= SHELF_ROW_WIDE;
+        shelf->flags &= SHELF_ROW_WIDE | SHELF_AGE;
         return;
     }
     struct shelf *before = &row->first;
@@ -172,6 +182,96 @@ void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *s
     shelf_remove(&shard->slab, shelf, place);
     ASSERT(shard->reactions != 0);
     shard->reactions--;
-    if (shelf->count == 0 && !(shelf->flags & SHELF_INCOMPLETE))
-        shelf_retire(shard, row, shelf);
+    if (shelf->count == 0)
+        user_retire_shelf(shard, row, shelf);
+}
+
+static void shelf_forget(struct user_shard *shard, struct shelf *shelf)
+{
+    if (!(shelf->flags & SHELF_USED))
+        return;
+    shard->shelves--;
+    shard->reactions -= shelf->count;
+    shelf_empty(&shard->slab, shelf);
+}
+
+void user_evict(struct user_shard *shard, uint64_t hash, uint32_t cell)
+{
+    struct user_row *row = slab_at(&shard->slab, cell);
+    shelf_forget(shard, &row->first);
+    for (uint32_t at = row->first.next; at != 0;) {
+        struct shelf *shelf = slab_at(&shard->slab, at);
+        uint32_t next = shelf->next;
+        shelf_forget(shard, shelf);
+        slab_free(&shard->slab, at, sizeof(*shelf));
+        at = next;
+    }
+    table_remove(&shard->table, hash, cell);
+    slab_free(&shard->slab, cell, user_row_size(user_of(row)));
+}
+
+/* A copy elsewhere of `size` bytes; 0: no memory. */
+static uint32_t cell_move(struct slab *slab, uint32_t cell, size_t size)
+{
+    uint32_t moved = slab_alloc(slab, size);
+    if (moved == 0)
+        return 0;
+    memcpy(slab_at(slab, moved), slab_at(slab, cell), size);
+    slab_free(slab, cell, size);
+    return moved;
+}
+
+bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t cell)
+{
+    struct slab *slab = &shard->slab;
+    struct user_row *row = slab_at(slab, cell);
+    if (slab_is_retiring(slab, cell)) {
+        uint32_t moved = cell_move(slab, cell, user_row_size(user_of(row)));
+        if (moved == 0)
+            return false;
+        table_replace(&shard->table, hash, cell, moved);
+        row = slab_at(slab, moved);
+    }
+    for (struct shelf *shelf = &row->first; shelf != NULL; shelf = user_next_shelf(shard, shelf)) {
+        if (!shelf_relocate(slab, shelf))
+            return false;
+        if (shelf->next != 0 && slab_is_retiring(slab, shelf->next)) {
+            uint32_t moved = cell_move(slab, shelf->next, sizeof(*shelf));
+            if (moved == 0)
+                return false;
+            shelf->next = moved;
+        }
+    }
+    return true;
+}
+
+static uint32_t absent_place(const struct cleared_key *key)
+{
+    return (uint32_t)hash_mix(id_hash(key->user, ABSENT_SEED + key->kind),
+                              item_hash(key->item, ABSENT_SEED)) &
+           (ABSENT_KEYS - 1);
+}
+
+bool user_absent_has(const struct user_shard *shard, const struct cleared_key *key)
+{
+    if (!shard->absent_any)
+        return false;
+    uint32_t place = absent_place(key);
+    const struct cleared_key *there = &shard->absent[place].key;
+    return shard->absent[place].used && id_equal(there->user, key->user) &&
+           item_equal(there->item, key->item) && there->kind == key->kind;
+}
+
+void user_absent_add(struct user_shard *shard, const struct cleared_key *key)
+{
+    uint32_t place = absent_place(key);
+    shard->absent[place].key = *key;
+    shard->absent[place].used = true;
+    shard->absent_any = true;
+}
+
+void user_absent_remove(struct user_shard *shard, const struct cleared_key *key)
+{
+    if (user_absent_has(shard, key))
+        shard->absent[absent_place(key)].used = false;
 }

@@ -1,7 +1,6 @@
 /*
  * One shard of users: from a user's id to that user's shelves. A row carries its first shelf within
  * itself, so that the common user, with one shelf, costs one row; others hang in a chain from it.
- * A row is never freed: what a prefetch looks at without the lock must stay a row.
  *
  * Used under the shard's lock.
  */
@@ -14,6 +13,7 @@
 
 #include "base/id.h"
 #include "base/table.h"
+#include "hot/memory/cleared.h"
 #include "hot/memory/shelf.h"
 
 struct user_row {
@@ -28,12 +28,21 @@ static inline struct id user_of(const struct user_row *row)
                        .lo = row->id_lo};
 }
 
+#define ABSENT_KEYS 64 /* a power of two */
+
 struct user_shard {
     _Alignas(64) pthread_mutex_t lock;
     struct table table;
     uint64_t shelves;   /* in use */
     uint64_t reactions; /* on them */
+    struct cleared cleared;
     struct slab slab;
+    /* Asked for lately and found in neither place; each stands where its hash says. */
+    bool absent_any; /* one was ever there */
+    struct {
+        struct cleared_key key;
+        bool used;
+    } absent[ABSENT_KEYS];
 };
 
 /* What a new reaction needs, taken from the slab before anything is changed. */
@@ -43,18 +52,17 @@ struct user_room {
     uint32_t row_cell;    /* 0 where it is not needed */
     uint32_t shelf_cell;
     uint32_t chunk_cell;
+    uint8_t flags; /* of the shelf, if it has to be made */
 };
 
 bool user_shard_init(struct user_shard *shard, struct slab_pool *pool);
 void user_shard_destroy(struct user_shard *shard);
 
-/* `guess` is from user_guess, or NULL. */
-struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user,
-                           struct user_row *guess);
+struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user);
 
-/* The shelf for an item, NULL if there is none. */
+/* The shelf for an item, NULL if there is none. `sort` is 0, or SHELF_WARM for the other one. */
 struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
-                         struct item item);
+                         struct item item, uint8_t sort);
 
 /* The shelf after this one of the same user, NULL at the end. */
 static inline struct shelf *user_next_shelf(const struct user_shard *shard,
@@ -63,46 +71,73 @@ static inline struct shelf *user_next_shelf(const struct user_shard *shard,
     return shelf->next == 0 ? NULL : slab_at(&shard->slab, shelf->next);
 }
 
-/* Takes the cells that one more reaction of this kind on this item needs; false: no memory. */
+/*
+ * Takes the cells that one more reaction of this kind on this item needs; false: no memory. `flags`
+ * is what a shelf that has to be made begins with: SHELF_WARM, SHELF_INCOMPLETE or nothing.
+ */
 bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row, struct id user,
-                  uint8_t kind, struct item item, struct user_room *room);
+                  uint8_t kind, struct item item, uint8_t flags, struct user_room *room);
 void user_release(struct user_shard *shard, struct id user, uint8_t kind, struct item item,
                   struct user_room *room);
 
 /* Uses the room; returns the shelf the reaction now is the newest of. */
 struct shelf *user_push(struct user_shard *shard, uint64_t hash, struct id user, uint8_t kind,
-                        struct item item, uint32_t time_s, struct user_room *room);
+                        struct shelf_entry entry, uint16_t type, uint32_t stamp,
+                        struct user_room *room);
 
 /* Takes a reaction off its shelf, and an empty shelf out of use. */
 void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *shelf,
                  struct shelf_place place);
 
+/* A shelf that has become empty goes out of use. */
+void user_retire_shelf(struct user_shard *shard, struct user_row *row, struct shelf *shelf);
+
+static inline void user_touch(struct user_row *row)
+{
+    if (row->first.flags & SHELF_AGE)
+        row->first.flags &= (uint8_t)~SHELF_AGE;
+}
+
+/* Drops a user with all shelves, or moves what of it lies in retiring pages of the slab. */
+void user_evict(struct user_shard *shard, uint64_t hash, uint32_t cell);
+bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t cell); /* false: no memory */
+
+/* What was found absent, until it is made or its place is taken. */
+bool user_absent_has(const struct user_shard *shard, const struct cleared_key *key);
+void user_absent_add(struct user_shard *shard, const struct cleared_key *key);
+void user_absent_remove(struct user_shard *shard, const struct cleared_key *key);
+
 /*
- * Without the lock: most likely the user's row, on its way into the cache; NULL if none was seen. It
- * is a row for ever, of one user for ever, so user_find may be given it.
+ * Without the lock: brings what is most likely the user's row closer. Whatever it is by then, it is
+ * only looked at for an address to prefetch.
  */
-static inline struct user_row *user_guess(const struct user_shard *shard,
-                                          const struct table_bucket *bucket, uint64_t hash)
+static inline const struct user_row *user_guess(const struct user_shard *shard,
+                                                const struct table_bucket *bucket, uint64_t hash)
 {
     uint32_t cell = table_peek(bucket, hash);
     if (cell == 0)
         return NULL;
-    struct user_row *row = slab_at(&shard->slab, cell);
+    const struct user_row *row = slab_hint(&shard->slab, cell);
     __builtin_prefetch(row, 1);
     __builtin_prefetch((const char *)(row + 1) - 1, 1);
     return row;
 }
 
-/* Looks into a row without the lock and prefetches the newest chunk of its first shelf. */
+/* The same for the newest chunk of its first shelf. */
 static inline void user_prefetch_chunk(const struct user_shard *shard, const struct user_row *row)
 {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    (void)shard; /* the row may be gone by now, or be something else: harmless, but not to these */
+    (void)row;
+#else
     uint32_t chunk = atomic_load_explicit(&row->first.newest, memory_order_acquire);
     if (chunk == 0)
         return;
-    const char *at = slab_at(&shard->slab, chunk);
+    const char *at = slab_hint(&shard->slab, chunk);
     __builtin_prefetch(at, 1);
     __builtin_prefetch(at + 64, 1);
     __builtin_prefetch(at + 128, 1);
+#endif
 }
 
 #endif

@@ -1,0 +1,204 @@
+/*
+ * Why begun[] is written twice in load_begin: first 0, which stops everything from becoming clean,
+ * then the position. Whoever computes what is clean reads `applied` before begun[]; if it misses
+ * the 0, the load began later and reads an `applied` at least as new.
+ *
+ * Why claims are let go before waiting for others': two workers that want each other's keys would
+ * otherwise wait for ever.
+ */
+#include "hot/memory/load.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "hot/memory/hot_memory_priv.h"
+
+void loads_init(struct loads *loads)
+{
+    for (uint32_t i = 0; i < LIMIT_WORKERS; i++)
+        atomic_init(&loads->begun[i], UINT64_MAX);
+    pthread_mutex_init(&loads->lock, NULL);
+    pthread_cond_init(&loads->ended, NULL);
+    pthread_rwlock_init(&loads->base_lock, NULL);
+}
+
+void loads_destroy(struct loads *loads, struct store *store)
+{
+    if (loads->base != NULL)
+        store_release(store, loads->base);
+    pthread_rwlock_destroy(&loads->base_lock);
+    pthread_cond_destroy(&loads->ended);
+    pthread_mutex_destroy(&loads->lock);
+}
+
+uint32_t loads_clean(struct loads *loads)
+{
+    uint64_t applied = atomic_load(&loads->applied);
+    for (uint32_t i = 0; i < LIMIT_WORKERS; i++) {
+        uint64_t begun = atomic_load(&loads->begun[i]);
+        applied = begun < applied ? begun : applied;
+    }
+    return clean_below(applied);
+}
+
+void load_begin(struct loads *loads, unsigned worker)
+{
+    ASSERT(worker < LIMIT_WORKERS);
+    ASSERT(atomic_load(&loads->begun[worker]) == UINT64_MAX);
+    atomic_store(&loads->begun[worker], 0);
+    atomic_store(&loads->begun[worker], atomic_load(&loads->applied));
+}
+
+void load_end(struct loads *loads, unsigned worker)
+{
+    atomic_store(&loads->begun[worker], UINT64_MAX);
+}
+
+static bool is_claimed(const struct loads *loads, unsigned but, uint64_t key)
+{
+    for (uint32_t i = 0; i < LIMIT_WORKERS; i++)
+        for (uint32_t j = 0; i != but && j < loads->claims[i].count; j++)
+            if (loads->claims[i].keys[j] == key)
+                return true;
+    return false;
+}
+
+/* Claims what nobody else is reading: mine[i] tells. Returns how many those are. */
+size_t load_claim(struct loads *loads, unsigned worker, const uint64_t *keys, size_t count,
+                    bool *mine)
+{
+    uint32_t claimed = 0;
+    ASSERT(count <= LOAD_KEYS);
+    pthread_mutex_lock(&loads->lock);
+    for (size_t i = 0; i < count; i++) {
+        mine[i] = !is_claimed(loads, worker, keys[i]);
+        if (mine[i])
+            loads->claims[worker].keys[claimed++] = keys[i];
+    }
+    loads->claims[worker].count = claimed;
+    pthread_mutex_unlock(&loads->lock);
+    if (claimed < count)
+        atomic_fetch_add_explicit(&loads->stats.shared, count - claimed, memory_order_relaxed);
+    return claimed;
+}
+
+/* Lets our claims go and waits until nobody reads the rest any more. */
+void load_claim_end(struct loads *loads, unsigned worker, const uint64_t *keys, size_t count,
+                      const bool *mine)
+{
+    pthread_mutex_lock(&loads->lock);
+    loads->claims[worker].count = 0;
+    pthread_cond_broadcast(&loads->ended);
+    for (size_t i = 0; i < count; i++)
+        while (!mine[i] && is_claimed(loads, worker, keys[i]))
+            pthread_cond_wait(&loads->ended, &loads->lock);
+    pthread_mutex_unlock(&loads->lock);
+}
+
+/* Items of one step. Those in `base` are partial rows, to be completed from the snapshot. */
+struct item_load {
+    struct store_item items[LOAD_KEYS];
+    uint64_t hashes[LOAD_KEYS];
+    bool mine[LOAD_KEYS];
+    size_t count;
+};
+
+/* Is it missing (or, if so asked, partial)? */
+static bool item_is_wanted(struct hot_memory *hot, struct item item, uint64_t hash, bool partial)
+{
+    struct item_shard *shard = item_shard_of(hot, hash);
+    pthread_mutex_lock(&shard->lock);
+    const struct item_row *row = item_find(shard, hash, item);
+    bool wanted = partial ? row != NULL && row->flags & ITEM_PARTIAL
+                          : row == NULL && filters_may_have_item(hot->filters, item);
+    pthread_mutex_unlock(&shard->lock);
+    return wanted;
+}
+
+static enum status item_store(struct hot_memory *hot, const struct item_load *load, size_t at,
+                              const struct store_values *values)
+{
+    const struct store_item *item = &load->items[at];
+    uint64_t hash = load->hashes[at];
+    struct item_shard *shard = item_shard_of(hot, hash);
+    pthread_mutex_lock(&shard->lock);
+    bool filled =
+        item_fill(shard, hash, item->item, values->values + item->first, item->count);
+    pthread_mutex_unlock(&shard->lock);
+    return filled ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Reads the claimed ones and puts them into memory. */
+static enum status item_load_run(struct hot_memory *hot, struct item_load *load, bool partial)
+{
+    struct store_item items[LOAD_KEYS];
+    size_t places[LOAD_KEYS];
+    size_t count = 0;
+    for (size_t i = 0; i < load->count; i++) {
+        if (!load->mine[i])
+            continue;
+        places[count] = i;
+        items[count++] = load->items[i];
+    }
+    struct store_values values = {0};
+    enum status status =
+        store_read_items(hot->store, partial ? hot->loads.base : NULL, items, count, &values);
+    atomic_fetch_add_explicit(&hot->loads.stats.items, count, memory_order_relaxed);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        load->items[places[i]] = items[i];
+        status = item_store(hot, load, places[i], &values);
+    }
+    free(values.values);
+    return status;
+}
+
+static enum status item_load_step(struct hot_memory *hot, unsigned worker, struct item_load *load,
+                                  bool partial)
+{
+    if (load->count == 0)
+        return STATUS_OK;
+    size_t claimed = load_claim(&hot->loads, worker, load->hashes, load->count, load->mine);
+    enum status status = claimed == 0 ? STATUS_OK : item_load_run(hot, load, partial);
+    load_claim_end(&hot->loads, worker, load->hashes, load->count, load->mine);
+    load->count = 0;
+    return status;
+}
+
+static enum status load_some(struct hot_memory *hot, unsigned worker, const struct item *items,
+                             size_t count, bool partial)
+{
+    struct item_load load;
+    enum status status = STATUS_OK;
+    load.count = 0;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        uint64_t hash = item_hash_of(hot, items[i]);
+        if (!item_is_wanted(hot, items[i], hash, partial))
+            continue;
+        load.items[load.count] = (struct store_item){.item = items[i]};
+        load.hashes[load.count++] = hash;
+        if (load.count == LOAD_KEYS)
+            status = item_load_step(hot, worker, &load, partial);
+    }
+    return status == STATUS_OK ? item_load_step(hot, worker, &load, partial) : status;
+}
+
+enum status load_items(struct hot_memory *hot, unsigned worker, const struct item *items,
+                       size_t count)
+{
+    load_begin(&hot->loads, worker);
+    enum status status = load_some(hot, worker, items, count, false);
+    load_end(&hot->loads, worker);
+    pthread_rwlock_rdlock(&hot->loads.base_lock);
+    if (status == STATUS_OK && hot->loads.base != NULL)
+        status = load_some(hot, worker, items, count, true);
+    pthread_rwlock_unlock(&hot->loads.base_lock);
+    return status;
+}
+
+enum status load_reactions(struct hot_memory *hot, unsigned worker, struct store_reaction *keys,
+                           size_t count)
+{
+    ASSERT(atomic_load(&hot->loads.begun[worker]) != UINT64_MAX);
+    atomic_fetch_add_explicit(&hot->loads.stats.reactions, count, memory_order_relaxed);
+    return store_read_reactions(hot->store, keys, count);
+}
