@@ -97,7 +97,7 @@ static void test_free_cells_are_cut_up(void **state)
 {
     (void)state;
     struct bed bed;
-    bed_open(&bed, SLAB_PAGE_BYTES + 8);
+    bed_open(&bed, SLAB_PAGE_BYTES + SLAB_LINE);
     uint32_t cell = slab_alloc(&bed.slab, 1024);
     while (slab_alloc(&bed.slab, 8) != 0) {
     }
