@@ -30,8 +30,8 @@
 #define SLAB_HIDE(at, size)   __asan_poison_memory_region(at, size)
 #define SLAB_REVEAL(at, size) __asan_unpoison_memory_region(at, size)
 #else
-#define SLAB_HIDE(at, size)   ((void)sizeof(at), (void)sizeof(size))
-#define SLAB_REVEAL(at, size) ((void)sizeof(at), (void)sizeof(size))
+#define SLAB_HIDE(at, size)   ((void)sizeof(at), (void)(size))
+#define SLAB_REVEAL(at, size) ((void)sizeof(at), (void)(size))
 #endif
 
 #define REGION_BYTES MIB(2)

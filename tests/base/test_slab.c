@@ -363,15 +363,19 @@ static void test_all_but_fixed_pages_return(void **state)
     bed_open(&bed, MIB(8));
     enum { CELLS = 400, FIXED = 20 };
     uint32_t cells[CELLS];
-    uint8_t *fixed[FIXED];
+    uint32_t fixed[FIXED];
     for (uint32_t i = 0; i < CELLS; i++) {
         cells[i] = slab_alloc(&bed.slab, 4096);
         if (i % 20 == 0) {
-            fixed[i / 20] = slab_at(&bed.slab, slab_alloc_lines(&bed.slab, 4096));
-            memset(fixed[i / 20], 0xab, 4096);
+            fixed[i / 20] = slab_alloc_lines(&bed.slab, 4096);
+            memset(slab_at(&bed.slab, fixed[i / 20]), 0xab, 4096);
         }
     }
     assert_int_equal(slab_retire_empty(&bed.slab), 0);
+    assert_int_not_equal(slab_retire_begin(&bed.slab, UINT32_MAX), 0);
+    for (uint32_t i = 0; i < FIXED; i++)
+        assert_false(slab_is_retiring(&bed.slab, fixed[i]));
+    slab_retire_cancel(&bed.slab);
     for (uint32_t i = 0; i < CELLS; i++)
         slab_free(&bed.slab, cells[i], 4096);
     uint32_t fixed_pages = (FIXED * 4096 + SLAB_PAGE_BYTES - 1) / SLAB_PAGE_BYTES;
@@ -381,7 +385,7 @@ static void test_all_but_fixed_pages_return(void **state)
     assert_int_equal(slab_pool_free_pages(bed.pool), returned);
     for (uint32_t i = 0; i < FIXED; i++)
         for (uint32_t at = 0; at < 4096; at++)
-            assert_int_equal(fixed[i][at], 0xab);
+            assert_int_equal(((uint8_t *)slab_at(&bed.slab, fixed[i]))[at], 0xab);
     uint32_t count = bed.slab.page_count;
     for (uint32_t i = 0; i < returned * 8; i++)
         assert_int_not_equal(slab_alloc(&bed.slab, 4096), 0);
@@ -424,6 +428,30 @@ static void test_emptiest_pages_retire_first(void **state)
         seen[number] = true;
         slab_retire_cancel(&bed.slab);
     }
+    bed_close(&bed);
+}
+
+/* Free cells that a cancelled round has not come to are all to be had. */
+static void test_cancel_in_the_middle_keeps_free_cells(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_open(&bed, 4 * SLAB_PAGE_BYTES + 4 * SLAB_LINE);
+    enum { ROOM = 4 * SLAB_PAGE_BYTES / 1024 };
+    uint32_t cells[ROOM];
+    uint32_t count = 0;
+    while ((cells[count] = slab_alloc(&bed.slab, 1024)) != 0)
+        count++;
+    uint32_t freed = 0;
+    for (uint32_t i = 0; i < count; i += 2, freed++)
+        slab_free(&bed.slab, cells[i], 1024);
+    assert_int_equal(slab_retire_begin(&bed.slab, 1), 1);
+    assert_false(slab_retire_sift(&bed.slab, 3));
+    slab_retire_cancel(&bed.slab);
+    uint32_t again = 0;
+    while (slab_alloc(&bed.slab, 1024) != 0)
+        again++;
+    assert_in_range(again, freed - 3, freed);
     bed_close(&bed);
 }
 
@@ -548,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_sizes_shift_within_a_budget),
         cmocka_unit_test(test_all_but_fixed_pages_return),
         cmocka_unit_test(test_emptiest_pages_retire_first),
+        cmocka_unit_test(test_cancel_in_the_middle_keeps_free_cells),
         cmocka_unit_test(test_pool_shrinks),
         cmocka_unit_test(test_hint_stays_inside),
         cmocka_unit_test(test_threads_share_a_pool),
