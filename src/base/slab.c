@@ -4,6 +4,17 @@
  * pages would outweigh the data of a small server. Why pages come from shared 2 MiB regions: one
  * huge page then serves many slabs, which saves most page faults and TLB misses without a private
  * huge page for each.
+ *
+ * Why a page has a count of what is in use: the emptiest pages are then the first to retire, those
+ * with nothing in them need no walk, and a page that an owner has not quite emptied is caught
+ * instead of given away. It costs one load and store when a cell is freed or comes again; a page
+ * counts as all in use while it is fresh, so cells that are new cost nothing. The counts are apart
+ * from the addresses, which other cores read without the lock.
+ *
+ * Why free cells are sifted and not looked up: a list of the free cells of each page would need
+ * room on cells of 8 bytes or a bitmap beside every page, at each free and alloc. Sifting costs
+ * only when pages retire and can be done in steps: the list of one size at a time is set aside and
+ * dealt back. Until a cell's turn comes, free_pop drops it if its page is retiring.
  */
 #include "base/slab.h"
 
@@ -19,13 +30,15 @@
 #define SLAB_HIDE(at, size)   __asan_poison_memory_region(at, size)
 #define SLAB_REVEAL(at, size) __asan_unpoison_memory_region(at, size)
 #else
-#define SLAB_HIDE(at, size)   ((void)(at), (void)(size))
-#define SLAB_REVEAL(at, size) ((void)(at), (void)(size))
+#define SLAB_HIDE(at, size)   ((void)sizeof(at), (void)(size))
+#define SLAB_REVEAL(at, size) ((void)sizeof(at), (void)(size))
 #endif
 
 #define REGION_BYTES MIB(2)
 #define PAGE_NUMBERS ((SLAB_CELL_LAST >> SLAB_PAGE_SHIFT) + 1)
-#define PAGE_CHARGE  (SLAB_PAGE_BYTES + sizeof(void *)) /* with its place in the page table */
+#define REGION_PAGES (REGION_BYTES / SLAB_PAGE_BYTES)
+/* With its place in the arrays: address, state and link in the slab's, address in the pool's. */
+#define PAGE_CHARGE (SLAB_PAGE_BYTES + 2 * sizeof(uint8_t *) + sizeof(uint16_t) + sizeof(uint32_t))
 
 #define LINE_UNITS   (SLAB_LINE / SLAB_UNIT)
 #define TABLE_COLORS 32
@@ -33,6 +46,7 @@
 
 _Static_assert(REGION_BYTES % SLAB_PAGE_BYTES == 0, "pages tile a region");
 _Static_assert(SLAB_CELL_MAX <= SLAB_PAGE_BYTES / 2, "a page holds the largest cell");
+_Static_assert(SLAB_PAGE_UNITS <= SLAB_PAGE_IN_USE, "a page can be full");
 
 struct region {
     struct region *next;
@@ -45,6 +59,11 @@ struct slab_pool {
     struct region *regions;
     uint8_t *fresh;
     size_t fresh_bytes;
+    uint8_t **stock;   /* pages given back: first the charged ones, then the bare ones */
+    size_t stock_room; /* enough for every page of every region */
+    size_t free_count; /* charged */
+    size_t bare_count; /* only addresses: their memory is the system's */
+    size_t region_count;
     uint64_t charged;
     uint32_t slab_count;
 };
@@ -72,6 +91,7 @@ void slab_pool_free(struct slab_pool *pool)
     }
     memory_release(pool->budget, pool->charged);
     pthread_mutex_destroy(&pool->lock);
+    free(pool->stock);
     free(pool);
 }
 
@@ -96,8 +116,24 @@ static uint8_t *region_map(void)
     return start;
 }
 
+/* Room in the stock for the pages of one more region, so that giving back never fails. */
+static bool pool_reserve_stock(struct slab_pool *pool)
+{
+    size_t needed = (pool->region_count + 1) * REGION_PAGES;
+    if (needed <= pool->stock_room)
+        return true;
+    uint8_t **stock = realloc(pool->stock, 2 * needed * sizeof(stock[0]));
+    if (stock == NULL)
+        return false;
+    pool->stock = stock;
+    pool->stock_room = 2 * needed;
+    return true;
+}
+
 static bool pool_grow(struct slab_pool *pool)
 {
+    if (!pool_reserve_stock(pool))
+        return false;
     struct region *region = malloc(sizeof(*region));
     if (region == NULL)
         return false;
@@ -106,34 +142,113 @@ static bool pool_grow(struct slab_pool *pool)
         free(region);
         return false;
     }
+    SLAB_HIDE(region->start, REGION_BYTES);
     region->next = pool->regions;
     pool->regions = region;
+    pool->region_count++;
     pool->fresh = region->start;
     pool->fresh_bytes = REGION_BYTES;
     return true;
 }
 
+/* A charged page out of the stock; the last bare one takes its place. */
+static uint8_t *stock_pop_free(struct slab_pool *pool)
+{
+    uint8_t *page = pool->stock[--pool->free_count];
+    pool->stock[pool->free_count] = pool->stock[pool->free_count + pool->bare_count];
+    return page;
+}
+
+static void stock_push_free(struct slab_pool *pool, uint8_t *page)
+{
+    ASSERT(pool->free_count + pool->bare_count < pool->stock_room);
+    pool->stock[pool->free_count + pool->bare_count] = pool->stock[pool->free_count];
+    pool->stock[pool->free_count++] = page;
+}
+
+/* A page that nothing has been charged for yet; those that were in use before come first. */
+static uint8_t *pool_take_bare(struct slab_pool *pool)
+{
+    if (pool->bare_count != 0)
+        return pool->stock[pool->free_count + --pool->bare_count];
+    if (pool->fresh_bytes == 0 && !pool_grow(pool))
+        return NULL;
+    uint8_t *page = pool->fresh;
+    pool->fresh += SLAB_PAGE_BYTES;
+    pool->fresh_bytes -= SLAB_PAGE_BYTES;
+    return page;
+}
+
 static uint8_t *pool_take_page(struct slab_pool *pool)
 {
-    if (!memory_charge(pool->budget, PAGE_CHARGE))
-        return NULL;
     uint8_t *page = NULL;
     pthread_mutex_lock(&pool->lock);
-    if (pool->fresh_bytes != 0 || pool_grow(pool)) {
-        page = pool->fresh;
-        pool->fresh += SLAB_PAGE_BYTES;
-        pool->fresh_bytes -= SLAB_PAGE_BYTES;
-        pool->charged += PAGE_CHARGE;
+    if (pool->free_count != 0) {
+        page = stock_pop_free(pool);
+    } else if (memory_charge(pool->budget, PAGE_CHARGE)) {
+        page = pool_take_bare(pool);
+        if (page == NULL)
+            memory_release(pool->budget, PAGE_CHARGE);
+        else
+            pool->charged += PAGE_CHARGE;
     }
     pthread_mutex_unlock(&pool->lock);
-    if (page == NULL)
-        memory_release(pool->budget, PAGE_CHARGE);
     return page;
+}
+
+static void pool_give_page(struct slab_pool *pool, uint8_t *page)
+{
+    SLAB_HIDE(page, SLAB_PAGE_BYTES);
+    pthread_mutex_lock(&pool->lock);
+    stock_push_free(pool, page);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+size_t slab_pool_free_pages(struct slab_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    size_t count = pool->free_count;
+    pthread_mutex_unlock(&pool->lock);
+    return count;
+}
+
+/* Whoever needs a page does not wait for the system: the lock is free meanwhile. */
+static bool pool_shrink_page(struct slab_pool *pool)
+{
+    uint8_t *page = NULL;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->free_count != 0)
+        page = stock_pop_free(pool);
+    pthread_mutex_unlock(&pool->lock);
+    if (page == NULL)
+        return false;
+    bool given = madvise(page, SLAB_PAGE_BYTES, MADV_DONTNEED) == 0;
+    pthread_mutex_lock(&pool->lock);
+    if (given) {
+        pool->stock[pool->free_count + pool->bare_count++] = page;
+        pool->charged -= PAGE_CHARGE;
+    } else {
+        stock_push_free(pool, page);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (given)
+        memory_release(pool->budget, PAGE_CHARGE);
+    return given;
+}
+
+size_t slab_pool_shrink(struct slab_pool *pool, size_t bytes)
+{
+    size_t given = 0;
+    while (given + SLAB_PAGE_BYTES <= bytes && pool_shrink_page(pool))
+        given += SLAB_PAGE_BYTES;
+    return given;
 }
 
 static size_t tables_bytes(const struct slab *slab)
 {
-    return TABLE_COLORS * SLAB_LINE + FREE_BYTES + slab->page_limit * sizeof(slab->pages[0]);
+    return TABLE_COLORS * SLAB_LINE + FREE_BYTES +
+           slab->page_limit *
+               (sizeof(slab->pages[0]) + sizeof(slab->links[0]) + sizeof(slab->states[0]));
 }
 
 /*
@@ -157,6 +272,8 @@ bool slab_init(struct slab *slab, struct slab_pool *pool)
     slab->tables = tables;
     slab->free = (uint32_t *)start;
     slab->pages = (void *)(start + FREE_BYTES);
+    slab->links = (void *)(slab->pages + slab->page_limit);
+    slab->states = (void *)(slab->links + slab->page_limit);
     return true;
 }
 
@@ -167,45 +284,82 @@ void slab_destroy(struct slab *slab)
     slab->tables = NULL;
 }
 
+static uint16_t *state_of(const struct slab *slab, uint32_t cell)
+{
+    return &slab->states[cell >> SLAB_PAGE_SHIFT];
+}
+
 static void free_push(struct slab *slab, uint32_t cell, uint32_t units)
 {
     uint32_t *link = slab_at(slab, cell);
     *link = slab->free[units];
     slab->free[units] = cell;
+    *state_of(slab, cell) -= (uint16_t)units;
     SLAB_HIDE(link, units * SLAB_UNIT);
+}
+
+static uint32_t list_pop(struct slab *slab, uint32_t *list, uint32_t units)
+{
+    while (*list != 0) {
+        uint32_t cell = *list;
+        uint32_t *link = slab_at(slab, cell);
+        uint16_t *state = state_of(slab, cell);
+        SLAB_REVEAL(link, units * SLAB_UNIT);
+        *list = *link;
+        if (__builtin_expect(!(*state & SLAB_PAGE_RETIRING), 1)) {
+            *state += (uint16_t)units;
+            return cell;
+        }
+        SLAB_HIDE(link, units * SLAB_UNIT);
+    }
+    return 0;
 }
 
 static uint32_t free_pop(struct slab *slab, uint32_t units)
 {
-    uint32_t cell = slab->free[units];
-    if (cell == 0)
-        return 0;
-    uint32_t *link = slab_at(slab, cell);
-    SLAB_REVEAL(link, units * SLAB_UNIT);
-    slab->free[units] = *link;
-    return cell;
+    uint32_t cell = list_pop(slab, &slab->free[units], units);
+    if (cell != 0 || units != slab->sift_units)
+        return cell;
+    return list_pop(slab, &slab->sift, units);
 }
 
-/* What is left of the page before goes to the free cells of its size. */
-static bool slab_grow(struct slab *slab)
+static void number_push(struct slab *slab, uint32_t *list, uint32_t number)
 {
-    if (slab->page_count == slab->page_limit)
+    slab->links[number] = *list;
+    *list = number + 1;
+}
+
+static uint32_t number_pop(struct slab *slab, uint32_t *list)
+{
+    uint32_t number = *list - 1;
+    *list = slab->links[number];
+    return number;
+}
+
+/*
+ * A page to give out from *next to *end. What is left of the one before goes to the free cells of
+ * its size.
+ */
+static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t *end)
+{
+    if (slab->gone == 0 && slab->page_count == slab->page_limit)
         return false;
     uint8_t *page = pool_take_page(slab->pool);
     if (page == NULL)
         return false;
-    while (slab->fresh != slab->fresh_end) {
-        uint32_t left = slab->fresh_end - slab->fresh;
+    while (*next != *end) {
+        uint32_t left = *end - *next;
         uint32_t units = left < SLAB_CELL_CLASSES ? left : SLAB_CELL_CLASSES - 1;
-        free_push(slab, slab->fresh, units);
-        slab->fresh += units;
+        SLAB_REVEAL(slab_at(slab, *next), SLAB_UNIT);
+        free_push(slab, *next, units);
+        *next += units;
     }
-    uint32_t number = slab->page_count++;
+    uint32_t number = slab->gone != 0 ? number_pop(slab, &slab->gone) : slab->page_count++;
     atomic_store_explicit(&slab->pages[number], page, memory_order_release);
-    slab->fresh = number << SLAB_PAGE_SHIFT;
-    slab->fresh_end = slab->fresh + SLAB_PAGE_UNITS;
-    if (number == 0)
-        slab->fresh++; /* handle 0 is no cell */
+    uint32_t skipped = number == 0; /* handle 0 is no cell */
+    slab->states[number] = (uint16_t)(kind | (SLAB_PAGE_UNITS - skipped));
+    *next = (number << SLAB_PAGE_SHIFT) + skipped;
+    *end = (number + 1) << SLAB_PAGE_SHIFT;
     return true;
 }
 
@@ -229,10 +383,12 @@ uint32_t slab_alloc(struct slab *slab, size_t size)
     uint32_t cell = free_pop(slab, units);
     if (cell != 0)
         return cell;
-    if (slab->fresh_end - slab->fresh < units && !slab_grow(slab))
+    if (slab->fresh_end - slab->fresh < units &&
+        !slab_grow(slab, 0, &slab->fresh, &slab->fresh_end))
         return slab_cut(slab, units);
     cell = slab->fresh;
     slab->fresh += units;
+    SLAB_REVEAL(slab_at(slab, cell), size);
     if (slab->fresh + 2 * LINE_UNITS <= slab->fresh_end) {
         const char *next = slab_at(slab, slab->fresh); /* the next cell's first lines, in time */
         __builtin_prefetch(next, 1);
@@ -245,21 +401,161 @@ uint32_t slab_alloc_lines(struct slab *slab, size_t size)
 {
     ASSERT(size != 0 && size % SLAB_LINE == 0 && size <= SLAB_CELL_MAX);
     uint32_t units = (uint32_t)(size / SLAB_UNIT);
-    uint32_t gap = (0 - slab->fresh) % LINE_UNITS;
-    if (slab->fresh_end - slab->fresh < gap + units) {
-        if (!slab_grow(slab))
+    uint32_t gap = (0 - slab->fixed) % LINE_UNITS;
+    if (slab->fixed_end - slab->fixed < gap + units) {
+        if (!slab_grow(slab, SLAB_PAGE_FIXED, &slab->fixed, &slab->fixed_end))
             return 0;
-        gap = (0 - slab->fresh) % LINE_UNITS;
+        gap = (0 - slab->fixed) % LINE_UNITS;
     }
-    if (gap != 0)
-        free_push(slab, slab->fresh, gap);
-    uint32_t cell = slab->fresh + gap;
-    slab->fresh = cell + units;
+    if (gap != 0) {
+        SLAB_REVEAL(slab_at(slab, slab->fixed), SLAB_UNIT);
+        free_push(slab, slab->fixed, gap);
+    }
+    uint32_t cell = slab->fixed + gap;
+    slab->fixed = cell + units;
+    SLAB_REVEAL(slab_at(slab, cell), size);
     return cell;
 }
 
 void slab_free(struct slab *slab, uint32_t cell, size_t size)
 {
     ASSERT(cell != 0 && size != 0 && size % SLAB_UNIT == 0 && size <= SLAB_CELL_MAX);
-    free_push(slab, cell, (uint32_t)(size / SLAB_UNIT));
+    uint32_t units = (uint32_t)(size / SLAB_UNIT);
+    uint16_t *state = state_of(slab, cell);
+    ASSERT((*state & SLAB_PAGE_IN_USE) >= units);
+    if (__builtin_expect(!(*state & SLAB_PAGE_RETIRING), 1)) {
+        free_push(slab, cell, units);
+        return;
+    }
+    *state -= (uint16_t)units;
+    slab->retire_units -= units;
+    SLAB_HIDE(slab_at(slab, cell), size);
+}
+
+/* How full a page is: 0 if there is nothing in it, then in sixteenths. */
+#define LEVEL_UNITS (SLAB_PAGE_UNITS / 16)
+#define LEVELS      17
+#define LEVEL_STAYS LEVELS
+
+static uint32_t page_level(const struct slab *slab, uint32_t number)
+{
+    uint32_t state = slab->states[number];
+    bool fresh = slab->fresh != slab->fresh_end && number == slab->fresh >> SLAB_PAGE_SHIFT;
+    if (fresh || state & (SLAB_PAGE_GONE | SLAB_PAGE_FIXED | SLAB_PAGE_RETIRING))
+        return LEVEL_STAYS;
+    return ((state & SLAB_PAGE_IN_USE) + LEVEL_UNITS - 1) / LEVEL_UNITS;
+}
+
+static void page_retire(struct slab *slab, uint32_t number)
+{
+    slab->retire_units += slab->states[number] & SLAB_PAGE_IN_USE;
+    slab->states[number] |= SLAB_PAGE_RETIRING;
+    number_push(slab, &slab->retiring, number);
+}
+
+/* All pages below a level of fullness and, from the hand on, some of that level. */
+static void pages_retire(struct slab *slab, uint32_t level, uint32_t some)
+{
+    uint32_t start = slab->hand < slab->page_count ? slab->hand : 0;
+    for (uint32_t i = 0; i < slab->page_count; i++) {
+        uint32_t ahead = slab->page_count - start;
+        uint32_t number = i < ahead ? start + i : i - ahead;
+        uint32_t found = page_level(slab, number);
+        if (found < level) {
+            page_retire(slab, number);
+        } else if (found == level && some != 0) {
+            page_retire(slab, number);
+            slab->hand = number + 1;
+            some--;
+        }
+    }
+}
+
+uint32_t slab_retire_begin(struct slab *slab, uint32_t count)
+{
+    ASSERT(slab->retiring == 0);
+    uint32_t pages[LEVELS + 1] = {0};
+    for (uint32_t number = 0; number < slab->page_count; number++)
+        pages[page_level(slab, number)]++;
+    uint32_t level = 0;
+    uint32_t below = 0;
+    while (level < LEVELS && below + pages[level] <= count)
+        below += pages[level++];
+    uint32_t some = level < LEVELS ? count - below : 0;
+    if (below + some != 0) {
+        pages_retire(slab, level, some);
+        slab->sift_next = 1;
+    }
+    return below + some;
+}
+
+bool slab_retire_sift(struct slab *slab, uint32_t cells)
+{
+    for (;;) {
+        while (slab->sift == 0) {
+            if (slab->sift_next >= SLAB_CELL_CLASSES) {
+                slab->sift_units = 0;
+                return true;
+            }
+            slab->sift_units = slab->sift_next++;
+            slab->sift = slab->free[slab->sift_units];
+            slab->free[slab->sift_units] = 0;
+        }
+        if (cells-- == 0)
+            return false;
+        uint32_t cell = slab->sift;
+        uint32_t *link = slab_at(slab, cell);
+        SLAB_REVEAL(link, SLAB_UNIT);
+        slab->sift = *link;
+        if (!slab_is_retiring(slab, cell)) {
+            *link = slab->free[slab->sift_units];
+            slab->free[slab->sift_units] = cell;
+        }
+        SLAB_HIDE(link, SLAB_UNIT);
+    }
+}
+
+void slab_retire_end(struct slab *slab)
+{
+    ASSERT(slab->retire_units == 0);
+    while (!slab_retire_sift(slab, UINT32_MAX)) {
+    }
+    while (slab->retiring != 0) {
+        uint32_t number = number_pop(slab, &slab->retiring);
+        ASSERT(slab->states[number] == SLAB_PAGE_RETIRING);
+        slab->states[number] = SLAB_PAGE_GONE;
+        number_push(slab, &slab->gone, number);
+        pool_give_page(slab->pool,
+                       atomic_load_explicit(&slab->pages[number], memory_order_relaxed));
+    }
+}
+
+/* Cells that were set aside stay so: free_pop takes from them, and the next sifting begins there. */
+void slab_retire_cancel(struct slab *slab)
+{
+    while (slab->retiring != 0)
+        slab->states[number_pop(slab, &slab->retiring)] &= (uint16_t)~SLAB_PAGE_RETIRING;
+    slab->retire_units = 0;
+}
+
+uint32_t slab_retire_empty(struct slab *slab)
+{
+    ASSERT(slab->retiring == 0);
+    uint32_t count = 0;
+    for (uint32_t number = 0; number < slab->page_count; number++)
+        count += page_level(slab, number) == 0;
+    if (count != 0) {
+        slab_retire_begin(slab, count);
+        slab_retire_end(slab);
+    }
+    return count;
+}
+
+uint64_t slab_idle_bytes(const struct slab *slab)
+{
+    uint64_t units = 0;
+    for (uint32_t number = 0; number < slab->page_count; number++)
+        if (page_level(slab, number) != LEVEL_STAYS)
+            units += SLAB_PAGE_UNITS - (slab->states[number] & SLAB_PAGE_IN_USE);
+    return units * SLAB_UNIT;
 }

@@ -1,12 +1,19 @@
 /*
  * Small cells of memory by 32-bit handle: half the size of a pointer, and no header on the cell. A
  * slab belongs to one shard and is used under that shard's lock; the pool that all slabs of a tier
- * draw their pages from has a lock of its own. Cells never move and pages never go back before the
- * pool is freed, so the address of a cell may be computed (not read) by any thread at any time.
+ * draw their pages from has a lock of its own. A cell stays where it is until its owner frees it,
+ * and memory stays mapped until the pool is freed, so any thread may at any time compute where a
+ * cell is or was and prefetch it (slab_hint).
  *
  * Sizes are multiples of 8. Pages are charged to the budget as they are taken; a cell that cannot
  * be had without passing it is refused. Freed cells wait for the next of their own size; only when
  * the budget is spent are larger ones cut up.
+ *
+ * Pages go back to the pool, for all slabs, by retirement. slab_retire_begin marks some pages:
+ * nothing is put into them any more. The owner then frees what is in them, or moves it to cells
+ * that it takes and frees it there: slab_is_retiring tells for each of its cells. When
+ * slab_retire_left is 0 nothing is left in them and slab_retire_end gives them to the pool; an
+ * owner that gets stuck calls slab_retire_cancel. Between the calls the lock may be given up.
  */
 #ifndef LAUD_BASE_SLAB_H
 #define LAUD_BASE_SLAB_H
@@ -29,15 +36,32 @@
 
 struct slab_pool;
 
+/* What is known of a page, in one word: how many of its units are in use, and these. */
+#define SLAB_PAGE_IN_USE   0x1fffU
+#define SLAB_PAGE_GONE     0x2000U /* its number waits for another page */
+#define SLAB_PAGE_FIXED    0x4000U /* for what is never freed: stays */
+#define SLAB_PAGE_RETIRING 0x8000U
+
 struct slab {
-    _Atomic(uint8_t *) *pages; /* by page number */
+    _Atomic(uint8_t *) *pages; /* by page number; one that is gone keeps its last address */
+    uint16_t *states;          /* by page number */
     uint32_t *free;            /* newest freed cell by units, linked by first word */
     uint32_t fresh;            /* handle of the first unit of the newest page not yet given out */
     uint32_t fresh_end;        /* and the end of that page */
-    uint32_t page_count;
+    uint32_t fixed;            /* the same in the newest page for what is never freed */
+    uint32_t fixed_end;
+    uint32_t page_count; /* numbers that have been in use */
     uint32_t page_limit;
+    uint32_t sift;         /* free cells not yet looked at since pages began to retire, */
+    uint32_t sift_units;   /* their size, */
+    uint32_t sift_next;    /* and the next size to look at */
+    uint32_t retiring;     /* list of retiring pages */
+    uint32_t retire_units; /* in use in them */
+    uint32_t hand;         /* page number where the search for the next ones begins */
+    uint32_t gone;         /* list of numbers without a page */
+    uint32_t *links;       /* by page number: the next of its list. Lists hold numbers plus 1 */
     struct slab_pool *pool;
-    void *tables; /* where free and pages are: reserved whole, so that neither ever moves */
+    void *tables; /* where all the arrays are: reserved whole, so that none ever moves */
 };
 
 /* NULL: no memory. The budget outlives the pool; freeing gives back all that was charged. */
@@ -46,6 +70,11 @@ void slab_pool_free(struct slab_pool *pool);
 
 /* What slabs and their owners charge to. */
 struct memory_budget *slab_pool_budget(struct slab_pool *pool);
+
+/* Pages that slabs have given back, charged and ready for the next that needs one. */
+size_t slab_pool_free_pages(struct slab_pool *pool);
+/* Gives up to so many bytes of them to the system and the budget; returns how many it gave. */
+size_t slab_pool_shrink(struct slab_pool *pool, size_t bytes);
 
 bool slab_init(struct slab *slab, struct slab_pool *pool); /* false: no memory */
 void slab_destroy(struct slab *slab);                      /* its cells go with the pool */
@@ -56,11 +85,56 @@ uint32_t slab_alloc(struct slab *slab, size_t size);
 uint32_t slab_alloc_lines(struct slab *slab, size_t size);
 void slab_free(struct slab *slab, uint32_t cell, size_t size);
 
+/*
+ * Marks up to `count` pages, those with the least in use first and otherwise each in its turn;
+ * returns how many. Only when no pages are retiring.
+ */
+uint32_t slab_retire_begin(struct slab *slab, uint32_t count);
+/*
+ * Takes the cells of retiring pages out of the lists of free cells, looking at up to so many; true
+ * when all have been seen. What is left of it slab_retire_end does at once: a slab with very many
+ * free cells is locked for long unless this is called before, in steps.
+ */
+bool slab_retire_sift(struct slab *slab, uint32_t cells);
+/* Nothing is left in the retiring pages: they go to the pool. */
+void slab_retire_end(struct slab *slab);
+/* The pages are as before, but what was free in them stays unused until they retire again. */
+void slab_retire_cancel(struct slab *slab);
+/* Gives the pages without a cell in use to the pool, all in one go; returns how many. */
+uint32_t slab_retire_empty(struct slab *slab);
+
+/* Room in the pages that may retire that nothing uses; looks at every page's state. */
+uint64_t slab_idle_bytes(const struct slab *slab);
+
+/* Bytes in use in the retiring pages. */
+static inline uint64_t slab_retire_left(const struct slab *slab)
+{
+    return (uint64_t)slab->retire_units * SLAB_UNIT;
+}
+
+static inline bool slab_is_retiring(const struct slab *slab, uint32_t cell)
+{
+    return slab->states[cell >> SLAB_PAGE_SHIFT] & SLAB_PAGE_RETIRING;
+}
+
 static inline void *slab_at(const struct slab *slab, uint32_t cell)
 {
     uint8_t *page =
         atomic_load_explicit(&slab->pages[cell >> SLAB_PAGE_SHIFT], memory_order_relaxed);
     return page + (size_t)(cell & (SLAB_PAGE_UNITS - 1)) * SLAB_UNIT;
+}
+
+/*
+ * Without the lock, of any number that once was a cell or never: where it would be, NULL if that is
+ * nowhere. To be prefetched: what is there may belong to another slab by now.
+ */
+static inline void *slab_hint(const struct slab *slab, uint32_t cell)
+{
+    uint32_t number = cell >> SLAB_PAGE_SHIFT;
+    if (number >= slab->page_limit)
+        return NULL;
+    uint8_t *page = atomic_load_explicit(&slab->pages[number], memory_order_relaxed);
+    return page == NULL ? NULL : page + (size_t)(cell & (SLAB_PAGE_UNITS - 1)) * SLAB_UNIT;
 }
 
 #endif

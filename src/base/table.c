@@ -6,6 +6,10 @@
  * A bucket that gets more than its eight hangs the rest on its last slot: buckets that wait for
  * their split are fuller than the others. If there is no memory for more buckets, that is how the
  * table goes on; a split never needs more such cells than it frees.
+ *
+ * A walk in steps needs no snapshot: the only move of a row between buckets is a split, and that
+ * goes from one bucket to a new last one. Where it finds the row depends on what came first: before
+ * the split in the source, else in the source or in the new bucket, which it has yet to come to.
  */
 #include "base/table.h"
 
@@ -217,6 +221,15 @@ static uint32_t split_source(uint32_t buckets)
     return buckets - (1U << (31 - __builtin_clz(buckets)));
 }
 
+static void spare_free(struct table *table, uint32_t spare)
+{
+    while (spare != 0) {
+        uint32_t cell = spare;
+        spare = (uint32_t)slot_get(slab_at(table->slab, cell), 0);
+        slab_free(table->slab, cell, sizeof(struct table_bucket));
+    }
+}
+
 static void table_split(struct table *table, uint32_t buckets)
 {
     if ((buckets & (TABLE_SEGMENT_BUCKETS - 1)) == 0 &&
@@ -228,11 +241,7 @@ static void table_split(struct table *table, uint32_t buckets)
     uint32_t spare = 0;
     bucket_deal(table, source, buckets, &stay, &move, &spare);
     atomic_store_explicit(&table->buckets, buckets + 1, memory_order_release);
-    while (spare != 0) {
-        uint32_t cell = spare;
-        spare = (uint32_t)slot_get(slab_at(table->slab, cell), 0);
-        slab_free(table->slab, cell, sizeof(struct table_bucket));
-    }
+    spare_free(table, spare);
     __builtin_prefetch(source + 1, 1);
 }
 
@@ -276,13 +285,13 @@ void table_replace(struct table *table, uint64_t hash, uint32_t old_cell, uint32
 }
 
 static void bucket_visit(const struct table *table, const struct table_bucket *bucket,
-                         table_visit_fn *visit, void *context)
+                         table_visit_some_fn *visit, void *context)
 {
     for (;;) {
         for (uint32_t i = 0; i < TABLE_SLOTS; i++) {
             uint32_t cell = (uint32_t)slot_get(bucket, i);
             if (cell != 0 && !(cell & TABLE_LINK))
-                visit(context, table->slab, slab_at(table->slab, cell));
+                visit(context, table->slab, cell);
         }
         uint32_t rest = bucket_rest(bucket);
         if (rest == 0)
@@ -291,9 +300,62 @@ static void bucket_visit(const struct table *table, const struct table_bucket *b
     }
 }
 
+struct row_visitor {
+    table_visit_fn *visit;
+    void *context;
+};
+
+static void row_visit(void *context, struct slab *slab, uint32_t cell)
+{
+    const struct row_visitor *visitor = context;
+    visitor->visit(visitor->context, slab, slab_at(slab, cell));
+}
+
 void table_visit(const struct table *table, table_visit_fn *visit, void *context)
 {
+    struct row_visitor visitor = {.visit = visit, .context = context};
     uint32_t buckets = atomic_load_explicit(&table->buckets, memory_order_relaxed);
     for (uint32_t bucket = 0; bucket < buckets; bucket++)
-        bucket_visit(table, bucket_at(table, bucket), visit, context);
+        bucket_visit(table, bucket_at(table, bucket), row_visit, &visitor);
+}
+
+/* Fills the gaps that removals have left, and frees the rest cells that are not needed for it. */
+static void bucket_tighten(struct table *table, struct table_bucket *bucket, uint32_t number)
+{
+    struct side side = {.bucket = bucket};
+    uint32_t spare = 0;
+    bucket_deal(table, bucket, number, &side, &side, &spare);
+    spare_free(table, spare);
+}
+
+/* Moves rest cells out of retiring pages as long as there is room elsewhere. */
+static void rests_move(struct table *table, struct table_bucket *bucket)
+{
+    struct slab *slab = table->slab;
+    for (uint32_t rest; (rest = bucket_rest(bucket)) != 0; bucket = slab_at(slab, rest)) {
+        if (!slab_is_retiring(slab, rest))
+            continue;
+        uint32_t cell = slab_alloc(slab, sizeof(*bucket));
+        if (cell == 0)
+            continue;
+        memcpy(slab_at(slab, cell), slab_at(slab, rest), sizeof(*bucket));
+        slot_set(bucket, TABLE_SLOTS - 1, TABLE_LINK | cell);
+        slab_free(slab, rest, sizeof(*bucket));
+        rest = cell;
+    }
+}
+
+uint32_t table_visit_some(struct table *table, uint32_t cursor, uint32_t buckets,
+                          table_visit_some_fn *visit, void *context)
+{
+    uint32_t end = atomic_load_explicit(&table->buckets, memory_order_relaxed);
+    for (; cursor < end && buckets != 0; cursor++, buckets--) {
+        struct table_bucket *bucket = bucket_at(table, cursor);
+        bucket_visit(table, bucket, visit, context);
+        if (bucket_rest(bucket) != 0) {
+            bucket_tighten(table, bucket, cursor);
+            rests_move(table, bucket);
+        }
+    }
+    return cursor < end ? cursor : 0;
 }

@@ -48,7 +48,7 @@ void table_destroy(struct table *table);
 /* Makes sure that a row of this hash can be inserted; false: no memory. */
 bool table_reserve(struct table *table, uint64_t hash);
 
-/* After table_reserve for the same hash, with nothing inserted since. */
+/* After table_reserve for the same hash, with nothing inserted and no table_visit_some since. */
 void table_insert(struct table *table, uint64_t hash, uint32_t cell);
 void table_remove(struct table *table, uint64_t hash, uint32_t cell);
 /* The row has moved to another cell. */
@@ -57,6 +57,21 @@ void table_replace(struct table *table, uint64_t hash, uint32_t old_cell, uint32
 /* Every row, in no order. */
 typedef void table_visit_fn(void *context, struct slab *slab, void *row);
 void table_visit(const struct table *table, table_visit_fn *visit, void *context);
+
+/*
+ * A walk in steps: gives the rows of the next so many buckets from `cursor` on (0 to begin) and
+ * returns the cursor for the next step, 0 when the walk is over. The visitor may remove and replace
+ * rows, and free and take cells, but insert none. Between steps anything may be inserted, removed
+ * and replaced: a row that is there all the time is given at least once, for rows only ever move to
+ * buckets at the end; those that do may be given twice.
+ *
+ * On its way the walk pulls together what removals have left of long buckets, and moves the table's
+ * own cells out of retiring pages. One that cannot be moved for want of memory stays, and so is in
+ * slab_retire_left. The segments of the table are in pages that never retire.
+ */
+typedef void table_visit_some_fn(void *context, struct slab *slab, uint32_t cell);
+uint32_t table_visit_some(struct table *table, uint32_t cursor, uint32_t buckets,
+                          table_visit_some_fn *visit, void *context);
 
 /* Which bucket a hash belongs to when there are so many. */
 static inline uint32_t table_bucket_number(uint64_t hash, uint32_t buckets)
@@ -146,7 +161,10 @@ static inline const struct table_bucket *table_prefetch(const struct table *tabl
     return bucket;
 }
 
-/* Without the lock: most likely the cell a hash stands for, 0 if it is not in that bucket. */
+/*
+ * Without the lock: most likely the cell a hash stands for, 0 if it is not in that bucket. It may
+ * be freed, or its page gone, before it is used: for slab_hint.
+ */
 static inline uint32_t table_peek(const struct table_bucket *bucket, uint64_t hash)
 {
     uint32_t match = bucket == NULL ? 0 : table_match(bucket, (uint32_t)hash);

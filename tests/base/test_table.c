@@ -4,11 +4,14 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/table.h"
+#include "chance.h"
 
 struct bed {
     struct memory_budget budget;
@@ -169,6 +172,197 @@ static void test_full_budget_loses_nothing(void **state)
     bed_close(&bed);
 }
 
+/* What a walk may meet: rows that it moves or removes, and others that come and go meanwhile. */
+enum { KEYS = 20000 };
+
+enum key_state {
+    KEY_ABSENT,
+    KEY_NEW,    /* inserted since the walk began: may be missed */
+    KEY_STAYED, /* there since before: may not */
+};
+
+struct walker {
+    struct bed bed;
+    struct chance chance;
+    uint8_t states[KEYS + 1];
+    uint32_t visits[KEYS + 1];
+    uint32_t rows;
+    uint32_t stuck; /* rows that could not be moved */
+};
+
+static bool row_move(struct walker *walker, uint64_t key, uint32_t cell)
+{
+    struct bed *bed = &walker->bed;
+    uint32_t to = slab_alloc(&bed->slab, 8);
+    if (to == 0)
+        return false;
+    *(uint64_t *)slab_at(&bed->slab, to) = key;
+    table_replace(&bed->table, hash_of(bed, key), cell, to);
+    slab_free(&bed->slab, cell, 8);
+    return true;
+}
+
+static void walker_remove(struct walker *walker, uint64_t key)
+{
+    remove_key(&walker->bed, key);
+    walker->states[key] = KEY_ABSENT;
+    walker->rows--;
+}
+
+static void walker_visit(void *context, struct slab *slab, uint32_t cell)
+{
+    struct walker *walker = context;
+    uint64_t key = *(uint64_t *)slab_at(slab, cell);
+    assert_in_range(key, 1, KEYS);
+    assert_int_not_equal(walker->states[key], KEY_ABSENT);
+    walker->visits[key]++;
+    uint32_t what = chance_below(&walker->chance, 8);
+    if (what == 0)
+        walker_remove(walker, key);
+    else if (what == 1 || slab_is_retiring(slab, cell))
+        walker->stuck += !row_move(walker, key, cell) && slab_is_retiring(slab, cell);
+}
+
+static void walker_meddle(struct walker *walker, uint32_t times)
+{
+    while (times-- != 0) {
+        uint64_t key = 1 + chance_below(&walker->chance, KEYS);
+        uint32_t cell = find(&walker->bed, key);
+        assert_int_equal(cell != 0, walker->states[key] != KEY_ABSENT);
+        if (cell == 0 && insert(&walker->bed, key)) {
+            walker->states[key] = KEY_NEW;
+            walker->rows++;
+        } else if (cell != 0 && chance_below(&walker->chance, 4) == 0) {
+            walker_remove(walker, key);
+        } else if (cell != 0) {
+            (void)row_move(walker, key, cell);
+        }
+    }
+}
+
+static void walker_check_round(struct walker *walker)
+{
+    for (uint64_t key = 1; key <= KEYS; key++) {
+        if (walker->states[key] == KEY_STAYED)
+            assert_int_not_equal(walker->visits[key], 0);
+        assert_int_equal(find(&walker->bed, key) != 0, walker->states[key] != KEY_ABSENT);
+    }
+    assert_int_equal(walker->bed.table.rows, walker->rows);
+}
+
+/* One walk; pages retire by it if it gets everything out of them. Returns how many did. */
+static uint32_t walker_round(struct walker *walker)
+{
+    struct bed *bed = &walker->bed;
+    for (uint64_t key = 1; key <= KEYS; key++)
+        if (walker->states[key] != KEY_ABSENT)
+            walker->states[key] = KEY_STAYED;
+    memset(walker->visits, 0, sizeof(walker->visits));
+    walker->stuck = 0;
+    uint32_t retiring = slab_retire_begin(&bed->slab, chance_below(&walker->chance, 20));
+    uint32_t cursor = 0;
+    do {
+        cursor = table_visit_some(&bed->table, cursor, 1 + chance_below(&walker->chance, 200),
+                                  walker_visit, walker);
+        walker_meddle(walker, chance_below(&walker->chance, 200));
+    } while (cursor != 0);
+    walker_check_round(walker);
+    if (slab_retire_left(&bed->slab) != 0) {
+        slab_retire_cancel(&bed->slab);
+        return 0;
+    }
+    assert_int_equal(walker->stuck, 0);
+    slab_retire_end(&bed->slab);
+    return retiring;
+}
+
+static void check_walks(uint64_t limit, uint64_t hash_mask, uint32_t rounds)
+{
+    struct walker *walker = calloc(1, sizeof(*walker));
+    assert_non_null(walker);
+    bed_open(&walker->bed, limit, hash_mask);
+    walker->chance.state = test_seed();
+    assert_int_equal(table_visit_some(&walker->bed.table, 0, 10, walker_visit, walker), 0);
+    walker_meddle(walker, KEYS / 4);
+    uint32_t retired = 0;
+    for (uint32_t round = 0; round < rounds; round++)
+        retired += walker_round(walker);
+    assert_int_not_equal(retired, 0);
+    bed_close(&walker->bed);
+    free(walker);
+}
+
+static void test_walk_misses_none_that_stayed(void **state)
+{
+    (void)state;
+    check_walks(MIB(16), UINT64_MAX, 30);
+}
+
+static void test_walk_of_long_rests(void **state)
+{
+    (void)state;
+    check_walks(MIB(16), 0xff, 10);
+    check_walks(MIB(16), 0x3f0000001fULL, 4);
+}
+
+static void test_walk_in_a_full_budget(void **state)
+{
+    (void)state;
+    check_walks(8 * SLAB_PAGE_BYTES, UINT64_MAX, 40);
+}
+
+static void ignore_row(void *context, struct slab *slab, uint32_t cell)
+{
+    (void)context;
+    (void)slab;
+    (void)cell;
+}
+
+/* Once the rows are gone, a walk frees the cells that long buckets needed for them. */
+static void test_walk_tightens(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_open(&bed, MIB(16), 0);
+    for (uint64_t key = 1; key <= 6000; key++)
+        assert_true(insert(&bed, key));
+    for (uint64_t key = 2; key <= 6000; key++)
+        remove_key(&bed, key);
+    uint32_t before = slab_retire_empty(&bed.slab);
+    assert_int_equal(table_visit_some(&bed.table, 0, UINT32_MAX, ignore_row, NULL), 0);
+    assert_in_range(slab_idle_bytes(&bed.slab), SLAB_PAGE_BYTES, MIB(16));
+    uint32_t pages = bed.slab.page_count - before;
+    uint32_t after = slab_retire_empty(&bed.slab);
+    uint32_t segments = atomic_load(&bed.table.buckets) / TABLE_SEGMENT_BUCKETS + 1;
+    uint32_t fixed = segments / (SLAB_PAGE_BYTES / 4096) + 1;
+    assert_in_range(after, pages - fixed - 2, pages);
+    assert_int_not_equal(find(&bed, 1), 0);
+    bed_close(&bed);
+}
+
+/* No memory to move the table's own cells to: they stay, all is found, and the owner can tell. */
+static void test_walk_without_memory_reports(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_open(&bed, 10 * SLAB_PAGE_BYTES, 0);
+    uint64_t keys = 0;
+    while (insert(&bed, keys + 1))
+        keys++;
+    while (slab_alloc(&bed.slab, 8) != 0) {
+    }
+    uint32_t picked = slab_retire_begin(&bed.slab, 3);
+    assert_int_equal(picked, 3);
+    assert_int_equal(table_visit_some(&bed.table, 0, UINT32_MAX, ignore_row, NULL), 0);
+    assert_int_not_equal(slab_retire_left(&bed.slab), 0);
+    slab_retire_cancel(&bed.slab);
+    struct tally tally = {0};
+    table_visit(&bed.table, count_row, &tally);
+    assert_int_equal(tally.count, keys);
+    assert_int_equal(tally.sum, keys * (keys + 1) / 2);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +371,11 @@ int main(void)
         cmocka_unit_test(test_stays_small),
         cmocka_unit_test(test_replace_moves_a_row),
         cmocka_unit_test(test_full_budget_loses_nothing),
+        cmocka_unit_test(test_walk_misses_none_that_stayed),
+        cmocka_unit_test(test_walk_of_long_rests),
+        cmocka_unit_test(test_walk_in_a_full_budget),
+        cmocka_unit_test(test_walk_tightens),
+        cmocka_unit_test(test_walk_without_memory_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
