@@ -23,7 +23,7 @@ struct recovery {
 
 static enum status apply_run(struct recovery *r)
 {
-    enum status status = hot_memory_apply(r->hot, r->events, r->count, r->now_s);
+    enum status status = hot_memory_apply(r->hot, r->events, r->count, 0, r->now_s);
     r->count = 0;
     if (status == STATUS_NO_MEMORY)
         log_error("the data does not fit in --max-memory");

@@ -85,6 +85,14 @@ struct hot_stats {
     uint64_t reactions; /* live, on shelves */
     uint64_t items;
     uint64_t tokens;
+    uint64_t cleared;        /* that the store may still have */
+    uint64_t item_loads;     /* read of the store since start */
+    uint64_t reaction_loads; /* likewise */
+    uint64_t shared_loads;   /* that waited for another's read */
+    uint64_t evicted_users;
+    uint64_t evicted_items;
+    uint64_t expired_items;
+    uint64_t emptied_pages; /* to evict them */
 };
 
 struct hot;

@@ -17,7 +17,7 @@
 #include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 
-#define TRIM_MOST 2 /* entries that one more lets go: shelves that grew while pinned shrink again */
+#define TRIM_MOST   2 /* entries that one more lets go: shelves that grew while pinned shrink again */
 #define EXPIRE_MOST 4
 
 enum where {

@@ -4,9 +4,9 @@
  * of each user's first shelf. A random like is otherwise four or five cache misses, one after the
  * other; overlapped over a batch they cost a third.
  *
- * Prefetching takes no lock. It reads only what is never freed while the tier is open (tables,
- * page tables, user rows) and only through atomics; rows of items and chunks are not read, their
- * addresses are computed. A stale address costs a cache line and nothing else.
+ * Prefetching takes no lock. It reads only what is never unmapped while the tier is open, and only
+ * through atomics. What it reads may be outdated, or not be a row any more: an address made from
+ * that costs a cache line and nothing else.
  */
 #include "hot/memory/hot_memory_priv.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/names.h"
 
 static bool needs_user(enum hot_action action)
 {
@@ -31,11 +32,12 @@ enum {
     TRAIL_ITEM = 2,
 };
 
-static void trails_prefetch(struct hot_memory *hot, struct hot_trail *trails, const uint8_t *sides,
-                            size_t count)
+static void trails_prefetch(struct hot_memory *hot, const struct hot_trail *trails,
+                            const uint8_t *sides, size_t count)
 {
     const struct table_bucket *users[LIMIT_BATCH];
     const struct table_bucket *items[LIMIT_BATCH];
+    const struct user_row *rows[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++) {
         uint64_t user = trails[i].user;
         uint64_t item = trails[i].item;
@@ -47,81 +49,137 @@ static void trails_prefetch(struct hot_memory *hot, struct hot_trail *trails, co
     for (size_t i = 0; i < count; i++) {
         uint64_t user = trails[i].user;
         uint64_t item = trails[i].item;
-        if (sides[i] & TRAIL_USER)
-            trails[i].guess = user_guess(user_shard_of(hot, user), users[i], user);
+        rows[i] =
+            sides[i] & TRAIL_USER ? user_guess(user_shard_of(hot, user), users[i], user) : NULL;
         if (sides[i] & TRAIL_ITEM)
             item_prefetch(item_shard_of(hot, item), items[i], item);
     }
     for (size_t i = 0; i < count; i++)
-        if (trails[i].guess != NULL)
-            user_prefetch_chunk(user_shard_of(hot, trails[i].user), trails[i].guess);
+        if (rows[i] != NULL)
+            user_prefetch_chunk(user_shard_of(hot, trails[i].user), rows[i]);
 }
 
-static void run_one(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
+/* False: it needs the store, or memory that only the keeper can free; nothing has changed. */
+static bool run_one(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                     struct hot_scratch *scratch)
 {
     switch (request->action) {
     case HOT_SET:
-        hot_memory_set(hot, request, trail);
-        break;
+        return hot_memory_set(hot, request, trail, NULL) == NEED_NOTHING;
     case HOT_CLEAR:
-        hot_memory_clear(hot, request, trail);
-        break;
+        return hot_memory_clear(hot, request, trail, NULL) == NEED_NOTHING;
     case HOT_ADD:
-        hot_memory_add(hot, request, trail);
-        break;
+        return hot_memory_add(hot, request, trail) == NEED_NOTHING;
     case HOT_ASK:
-        hot_memory_ask(hot, request, trail);
-        break;
+        return hot_memory_ask(hot, request, trail, LOAD_NOBODY);
     case HOT_COUNTS:
-        hot_memory_counts(hot, request, scratch);
-        break;
-    case HOT_FEED:
-        hot_memory_feed(hot, request, trail, scratch);
-        break;
+        return hot_memory_counts(hot, request, scratch, LOAD_NOBODY);
+    default:
+        ASSERT(request->action == HOT_FEED);
+        return hot_memory_feed(hot, request, trail, scratch, LOAD_NOBODY);
     }
 }
 
-static void run_batch(struct hot_memory *hot, struct hot_request *requests, size_t count,
-                      struct hot_scratch *scratch)
+static struct hot_trail trail_of(const struct hot_memory *hot, const struct hot_request *request,
+                                 uint8_t *sides)
+{
+    struct hot_trail trail = {0};
+    *sides = (needs_user(request->action) ? TRAIL_USER : 0) |
+             (changes_item(request->action) ? TRAIL_ITEM : 0);
+    if (*sides & TRAIL_USER)
+        trail.user = user_hash_of(hot, request->user);
+    if (*sides & TRAIL_ITEM)
+        trail.item = item_hash_of(hot, request->items[0]);
+    return trail;
+}
+
+/* Returns how many were run. */
+static size_t run_batch(struct hot_memory *hot, struct hot_request *requests, size_t count,
+                        struct hot_scratch *scratch)
 {
     struct hot_trail trails[LIMIT_BATCH];
     uint8_t sides[LIMIT_BATCH];
-    for (size_t i = 0; i < count; i++) {
-        const struct hot_request *request = &requests[i];
-        sides[i] = (needs_user(request->action) ? TRAIL_USER : 0) |
-                   (changes_item(request->action) ? TRAIL_ITEM : 0);
-        trails[i] = (struct hot_trail){0};
-        if (sides[i] & TRAIL_USER)
-            trails[i].user = user_hash_of(hot, request->user);
-        if (sides[i] & TRAIL_ITEM)
-            trails[i].item = item_hash_of(hot, request->items[0]);
-    }
+    for (size_t i = 0; i < count; i++)
+        trails[i] = trail_of(hot, &requests[i], &sides[i]);
     if (count > 1)
         trails_prefetch(hot, trails, sides, count);
     for (size_t i = 0; i < count; i++)
-        run_one(hot, &requests[i], trails[i], scratch);
+        if (!run_one(hot, &requests[i], trails[i], scratch))
+            return i;
+    return count;
 }
 
 static size_t hot_memory_run(struct hot *base, struct hot_request *requests, size_t count,
                              struct hot_scratch *scratch)
 {
     struct hot_memory *hot = hot_memory_of(base);
-    size_t asked = count;
-    while (count != 0) {
-        size_t some = count < LIMIT_BATCH ? count : LIMIT_BATCH;
-        run_batch(hot, requests, some, scratch);
-        requests += some;
-        count -= some;
+    size_t done = 0;
+    while (done < count) {
+        size_t some = count - done < LIMIT_BATCH ? count - done : LIMIT_BATCH;
+        size_t ran = run_batch(hot, requests + done, some, scratch);
+        done += ran;
+        if (ran < some)
+            break;
     }
-    return asked;
+    return done;
+}
+
+static enum hot_need change_once(struct hot_memory *hot, struct hot_request *request,
+                                 struct hot_trail trail, const struct hot_reads *reads)
+{
+    return request->action == HOT_SET     ? hot_memory_set(hot, request, trail, reads)
+           : request->action == HOT_CLEAR ? hot_memory_clear(hot, request, trail, reads)
+                                          : hot_memory_add(hot, request, trail);
+}
+
+/* Tries, gets what that needs, and tries again. */
+static void change_blocking(struct hot_memory *hot, unsigned worker, struct hot_request *request,
+                            struct hot_trail trail)
+{
+    struct hot_reads reads;
+    bool read = false;
+    for (unsigned tries = 0;;) {
+        enum hot_need need = NEED_NOTHING;
+        request->status = STATUS_OK;
+        load_begin(&hot->loads, worker);
+        if (read) {
+            hot_memory_keys(hot, request, &reads);
+            request->status = load_reactions(hot, worker, reads.keys, reads.count);
+        }
+        if (request->status == STATUS_OK)
+            need = change_once(hot, request, trail, read ? &reads : NULL);
+        load_end(&hot->loads, worker);
+        if (need == NEED_REACTIONS)
+            read = true;
+        if (need == NEED_ITEM) {
+            request->status = load_items(hot, worker, request->items, 1);
+            if (request->status == STATUS_NO_MEMORY)
+                need = NEED_MEMORY;
+            else if (request->status != STATUS_OK)
+                return;
+        }
+        if (need == NEED_NOTHING || (need == NEED_MEMORY && !keeper_wait(hot, tries++)))
+            return;
+    }
 }
 
 static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct hot_request *requests,
                                     size_t count, struct hot_scratch *scratch)
 {
-    (void)worker;
-    hot_memory_run(base, requests, count, scratch);
+    struct hot_memory *hot = hot_memory_of(base);
+    for (size_t i = 0; i < count; i++) {
+        struct hot_request *request = &requests[i];
+        uint8_t sides;
+        struct hot_trail trail = trail_of(hot, request, &sides);
+        if (changes_item(request->action))
+            change_blocking(hot, worker, request, trail);
+        else if (request->action == HOT_ASK)
+            hot_memory_ask(hot, request, trail, worker);
+        else if (request->action == HOT_COUNTS)
+            hot_memory_counts(hot, request, scratch, worker);
+        else
+            hot_memory_feed(hot, request, trail, scratch, worker);
+    }
 }
 
 static enum status apply_one(struct hot_memory *hot, const struct event *event,
@@ -146,7 +204,6 @@ static enum status apply_batch(struct hot_memory *hot, const struct event *event
     uint8_t sides[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++) {
         sides[i] = events[i].type == EVENT_ADD ? TRAIL_ITEM : TRAIL_USER | TRAIL_ITEM;
-        trails[i].guess = NULL;
         trails[i].user = user_hash_of(hot, events[i].user);
         trails[i].item = item_hash_of(hot, events[i].item);
     }
@@ -158,10 +215,11 @@ static enum status apply_batch(struct hot_memory *hot, const struct event *event
 }
 
 enum status hot_memory_apply(struct hot *base, const struct event *events, size_t count,
-                             uint32_t now_s)
+                             uint64_t position, uint32_t now_s)
 {
     struct hot_memory *hot = hot_memory_of(base);
     ASSERT(hot->journal == NULL);
+    hot->replay_stamp = stamp_of(position);
     enum status status = STATUS_OK;
     while (count != 0 && status == STATUS_OK) {
         size_t some = count < LIMIT_BATCH ? count : LIMIT_BATCH;
@@ -182,6 +240,7 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
         out->users += users->table.rows;
         out->shelves += users->shelves;
         out->reactions += users->reactions;
+        out->cleared += users->cleared.table.rows;
         pthread_mutex_unlock(&users->lock);
         struct item_shard *items = &hot->items[i];
         pthread_mutex_lock(&items->lock);
@@ -189,11 +248,22 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
         out->tokens += items->tokens.table.rows;
         pthread_mutex_unlock(&items->lock);
     }
+    out->item_loads = atomic_load_explicit(&hot->loads.stats.items, memory_order_relaxed);
+    out->reaction_loads = atomic_load_explicit(&hot->loads.stats.reactions, memory_order_relaxed);
+    out->shared_loads = atomic_load_explicit(&hot->loads.stats.shared, memory_order_relaxed);
+    const struct keeper *keeper = &hot->keeper;
+    out->evicted_users = atomic_load_explicit(&keeper->stats.evicted_users, memory_order_relaxed);
+    out->evicted_items = atomic_load_explicit(&keeper->stats.evicted_items, memory_order_relaxed);
+    out->expired_items = atomic_load_explicit(&keeper->stats.expired_items, memory_order_relaxed);
+    out->emptied_pages = atomic_load_explicit(&keeper->stats.pages, memory_order_relaxed);
 }
 
 static void hot_memory_close(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
+    keeper_stop(hot);
+    keeper_destroy(&hot->keeper);
+    loads_destroy(&hot->loads, hot->store);
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         user_shard_destroy(&hot->users[i]);
         item_shard_destroy(&hot->items[i]);
@@ -241,7 +311,7 @@ static struct hot_memory *hot_memory_alloc(struct memory_budget *budget)
 
 struct hot *hot_memory_open(const struct hot_memory_options *options)
 {
-    ASSERT(options->shelf_max != 0);
+    ASSERT(options->shelf_max != 0 && (options->store != NULL) == (options->filters != NULL));
     struct hot_memory *hot = hot_memory_alloc(options->budget);
     if (hot == NULL)
         return NULL;
@@ -254,6 +324,12 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->seed = options->seed;
     hot->scan = scan_choose();
     hot->store = options->store;
+    hot->filters = options->filters;
+    hot->shelf_age_s = options->shelf_age_s;
+    hot->item_ttl_s = options->item_ttl_s;
+    loads_init(&hot->loads);
+    keeper_init(&hot->keeper);
+    hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
     if (!shards_init(hot)) {
         hot_memory_close(&hot->hot);
@@ -265,4 +341,18 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
 void hot_memory_set_journal(struct hot *base, struct journal *journal)
 {
     hot_memory_of(base)->journal = journal;
+}
+
+bool hot_memory_start(struct hot *base)
+{
+    struct hot_memory *hot = hot_memory_of(base);
+    ASSERT(hot->store != NULL);
+    atomic_store(&hot->loads.applied, store_position(hot->store));
+    hot->loads.base = store_snapshot(hot->store);
+    return hot->loads.base != NULL && keeper_start(hot);
+}
+
+void hot_memory_projected(struct hot *base, uint64_t position)
+{
+    atomic_store(&hot_memory_of(base)->loads.applied, position);
 }

@@ -7,6 +7,7 @@
 #define LAUD_HOT_MEMORY_H
 
 #include "base/memory.h"
+#include "filter/filters.h"
 #include "hot/exclusive.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
@@ -14,9 +15,12 @@
 
 struct hot_memory_options {
     struct memory_budget *budget;
-    struct store *store;               /* exact for what a shelf no longer holds */
+    struct store *store;               /* exact for what memory does not hold; NULL: all is held */
+    struct filters *filters;           /* before it; NULL if there is no store */
     const struct exclusive *exclusive; /* may be NULL; read only, outlives the hot tier */
     uint32_t shelf_max;                /* reactions kept on one shelf */
+    uint32_t shelf_age_s;              /* and how old they may be */
+    uint32_t item_ttl_s;               /* how long an item's row is kept after its last use */
     uint32_t token_ttl_s;              /* how long an idempotency token is remembered */
     uint64_t token_max;                /* and how many at most */
     uint64_t seed;                     /* of the hash tables: random in a server, fixed in tests */
@@ -28,11 +32,27 @@ struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: 
 void hot_memory_set_journal(struct hot *hot, struct journal *journal);
 
 /*
- * Applies recorded events (not DEFINE) in order, deciding nothing: the way of recovery. Tokens
- * older than now_s - token_ttl_s are left out. NO_MEMORY past the budget. DAMAGED for an event
- * that contradicts the state (clearing what is not there).
+ * Applies recorded events (not DEFINE) in order, deciding nothing: the way of recovery. The last of
+ * them ends at `position`. Tokens older than now_s - token_ttl_s are left out. NO_MEMORY past the
+ * budget. DAMAGED for an event that contradicts the state (clearing what is not there).
+ *
+ * The store must stay as it is from the first of these calls to hot_memory_start.
  */
 enum status hot_memory_apply(struct hot *hot, const struct event *events, size_t count,
-                             uint32_t now_s);
+                             uint64_t position, uint32_t now_s);
+
+/* What the store remembers of an earlier run. */
+enum status hot_memory_restore_token(struct hot *hot, struct item item, const uint64_t token[2],
+                                     uint32_t time_s);
+void hot_memory_know_kind(struct hot *hot, uint8_t kind);
+
+/*
+ * Replay is over: from here on the store may change, and memory is kept within its bounds by a
+ * thread. Only with a store. False: no thread, or no memory.
+ */
+bool hot_memory_start(struct hot *hot);
+
+/* The projector has applied everything before this position. */
+void hot_memory_projected(struct hot *hot, uint64_t position);
 
 #endif

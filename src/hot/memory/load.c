@@ -15,7 +15,7 @@
 
 void loads_init(struct loads *loads)
 {
-    for (uint32_t i = 0; i < LIMIT_WORKERS; i++)
+    for (uint32_t i = 0; i < LOADERS; i++)
         atomic_init(&loads->begun[i], UINT64_MAX);
     pthread_mutex_init(&loads->lock, NULL);
     pthread_cond_init(&loads->ended, NULL);
@@ -34,7 +34,7 @@ void loads_destroy(struct loads *loads, struct store *store)
 uint32_t loads_clean(struct loads *loads)
 {
     uint64_t applied = atomic_load(&loads->applied);
-    for (uint32_t i = 0; i < LIMIT_WORKERS; i++) {
+    for (uint32_t i = 0; i < LOADERS; i++) {
         uint64_t begun = atomic_load(&loads->begun[i]);
         applied = begun < applied ? begun : applied;
     }
@@ -43,7 +43,7 @@ uint32_t loads_clean(struct loads *loads)
 
 void load_begin(struct loads *loads, unsigned worker)
 {
-    ASSERT(worker < LIMIT_WORKERS);
+    ASSERT(worker < LOADERS);
     ASSERT(atomic_load(&loads->begun[worker]) == UINT64_MAX);
     atomic_store(&loads->begun[worker], 0);
     atomic_store(&loads->begun[worker], atomic_load(&loads->applied));
@@ -56,7 +56,7 @@ void load_end(struct loads *loads, unsigned worker)
 
 static bool is_claimed(const struct loads *loads, unsigned but, uint64_t key)
 {
-    for (uint32_t i = 0; i < LIMIT_WORKERS; i++)
+    for (uint32_t i = 0; i < LOADERS; i++)
         for (uint32_t j = 0; i != but && j < loads->claims[i].count; j++)
             if (loads->claims[i].keys[j] == key)
                 return true;
@@ -65,7 +65,7 @@ static bool is_claimed(const struct loads *loads, unsigned but, uint64_t key)
 
 /* Claims what nobody else is reading: mine[i] tells. Returns how many those are. */
 size_t load_claim(struct loads *loads, unsigned worker, const uint64_t *keys, size_t count,
-                    bool *mine)
+                  bool *mine)
 {
     uint32_t claimed = 0;
     ASSERT(count <= LOAD_KEYS);
@@ -84,7 +84,7 @@ size_t load_claim(struct loads *loads, unsigned worker, const uint64_t *keys, si
 
 /* Lets our claims go and waits until nobody reads the rest any more. */
 void load_claim_end(struct loads *loads, unsigned worker, const uint64_t *keys, size_t count,
-                      const bool *mine)
+                    const bool *mine)
 {
     pthread_mutex_lock(&loads->lock);
     loads->claims[worker].count = 0;
@@ -122,8 +122,7 @@ static enum status item_store(struct hot_memory *hot, const struct item_load *lo
     uint64_t hash = load->hashes[at];
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
-    bool filled =
-        item_fill(shard, hash, item->item, values->values + item->first, item->count);
+    bool filled = item_fill(shard, hash, item->item, values->values + item->first, item->count);
     pthread_mutex_unlock(&shard->lock);
     return filled ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -19,8 +19,10 @@
 #include "base/status.h"
 #include "store/store.h"
 
-#define LOAD_NOBODY UINT32_MAX /* the number of who is no worker */
-#define LOAD_KEYS   128        /* read of the store at a time */
+#define LOAD_NOBODY UINT32_MAX    /* the number of who is no worker */
+#define LOAD_KEEPER LIMIT_WORKERS /* that of the keeper */
+#define LOADERS     (LIMIT_WORKERS + 1)
+#define LOAD_KEYS   128 /* read of the store at a time */
 
 struct hot_memory;
 
@@ -39,15 +41,15 @@ struct hot_reads {
 };
 
 struct loads {
-    _Alignas(64) _Atomic uint64_t applied;     /* the position the projector has reached */
-    _Atomic uint64_t begun[LIMIT_WORKERS]; /* what it was when a worker's load began; UINT64_MAX */
+    _Alignas(64) _Atomic uint64_t applied; /* the position the projector has reached */
+    _Atomic uint64_t begun[LOADERS];       /* what it was when a worker's load began; UINT64_MAX */
 
     pthread_mutex_t lock;
     pthread_cond_t ended;
     struct {
         uint32_t count;
         uint64_t keys[LOAD_KEYS]; /* hashes of what a worker is reading */
-    } claims[LIMIT_WORKERS];
+    } claims[LOADERS];
 
     pthread_rwlock_t base_lock;
     struct store_snapshot *base; /* the store at start: what partial rows lack; NULL: none does */

@@ -130,8 +130,8 @@ static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item
     const struct shelf *shelf =
         lookup->row == NULL ? NULL : user_shelf(lookup->users, lookup->row, kind, item, 0);
     return shelf != NULL ? (shelf->flags & SHELF_INCOMPLETE) != 0
-                         : filters_may_have_shelf(lookup->hot->filters, lookup->request->user,
-                                                  kind, item.type);
+                         : filters_may_have_shelf(lookup->hot->filters, lookup->request->user, kind,
+                                                  item.type);
 }
 
 /* Only the store can tell, for all that memory and the filters know. */
@@ -212,13 +212,11 @@ static void settle(struct lookup *lookup, const struct store_reaction *read, uin
 {
     struct hot_memory *hot = lookup->hot;
     struct cleared_key key = {.user = read->user, .item = read->item, .kind = read->kind};
-    struct shelf *shelf =
-        lookup->row == NULL
-            ? NULL
-            : user_shelf(lookup->users, lookup->row, read->kind, read->item, 0);
-    bool on_shelf =
-        shelf != NULL &&
-        shelf_find(&lookup->users->slab, shelf, hot->scan, read->item.id).chunk != 0;
+    struct shelf *shelf = lookup->row == NULL
+                              ? NULL
+                              : user_shelf(lookup->users, lookup->row, read->kind, read->item, 0);
+    bool on_shelf = shelf != NULL &&
+                    shelf_find(&lookup->users->slab, shelf, hot->scan, read->item.id).chunk != 0;
     bool live = on_shelf || (read->time_s != 0 && !cleared_has(&lookup->users->cleared, &key));
     if (live)
         kind_set_add(&lookup->request->answers[item].kinds, read->kind);
@@ -257,8 +255,7 @@ static enum status ask_some(struct lookup *lookup, unsigned worker, const struct
                                                 .item = request->items[unknown[i].item],
                                                 .kind = unknown[i].kind};
     }
-    enum status status =
-        asked == 0 ? STATUS_OK : load_reactions(lookup->hot, worker, keys, asked);
+    enum status status = asked == 0 ? STATUS_OK : load_reactions(lookup->hot, worker, keys, asked);
     if (status == STATUS_OK) {
         lookup_lock(lookup);
         for (size_t i = 0; i < asked; i++)
@@ -275,8 +272,8 @@ static enum status ask_store(struct lookup *lookup, unsigned worker, bool share)
     enum status status = STATUS_OK;
     for (size_t at = 0; at < lookup->unknown_count && status == STATUS_OK; at += LOAD_KEYS) {
         size_t left = lookup->unknown_count - at;
-        status = ask_some(lookup, worker, lookup->unknown + at,
-                          left < LOAD_KEYS ? left : LOAD_KEYS, share);
+        status = ask_some(lookup, worker, lookup->unknown + at, left < LOAD_KEYS ? left : LOAD_KEYS,
+                          share);
     }
     return status;
 }
@@ -490,8 +487,8 @@ void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t 
         return;
     if (!user_reserve(shard, hash, row, user, kind, item, SHELF_WARM, &room))
         return;
-    shelf = user_push(shard, hash, user, kind, (struct shelf_entry){.id = item.id, .time_s = time_s},
-                      item.type, 0, &room);
+    shelf = user_push(shard, hash, user, kind,
+                      (struct shelf_entry){.id = item.id, .time_s = time_s}, item.type, 0, &room);
     if (shelf->count > WARM_MAX) {
         shelf_drop_oldest(&shard->slab, shelf);
         shard->reactions--;

@@ -282,6 +282,15 @@ void shelf_empty(struct slab *slab, struct shelf *shelf)
     }
 }
 
+bool shelf_is_retiring(const struct slab *slab, const struct shelf *shelf)
+{
+    for (uint32_t at = shelf_newest(shelf); at != 0;
+         at = ((const struct chunk *)slab_at(slab, at))->older)
+        if (slab_is_retiring(slab, at))
+            return true;
+    return false;
+}
+
 bool shelf_relocate(struct slab *slab, struct shelf *shelf)
 {
     struct chunk *newer = NULL;

@@ -76,6 +76,8 @@ void shelf_drop_tail(struct slab *slab, struct shelf *shelf); /* the whole oldes
 /* Stamp of its newest change that is not a removal; 0 if it is empty. */
 uint32_t shelf_stamp(const struct slab *slab, const struct shelf *shelf);
 
+/* Does any of it lie in a retiring page of the slab? */
+bool shelf_is_retiring(const struct slab *slab, const struct shelf *shelf);
 /* Moves chunks that lie in retiring pages of the slab; false: no memory for it. */
 bool shelf_relocate(struct slab *slab, struct shelf *shelf);
 /* All its chunks go. */

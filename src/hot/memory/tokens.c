@@ -98,3 +98,31 @@ void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2])
         ((struct token_cell *)slab_at(slab, tokens->newest))->newer = at;
     tokens->newest = at;
 }
+
+bool tokens_relocate(struct tokens *tokens)
+{
+    struct slab *slab = tokens->table.slab;
+    uint32_t before = 0;
+    for (uint32_t at = tokens->oldest; at != 0;) {
+        struct token_cell *cell = slab_at(slab, at);
+        uint32_t next = cell->newer;
+        if (slab_is_retiring(slab, at)) {
+            uint32_t moved = slab_alloc(slab, sizeof(*cell));
+            if (moved == 0)
+                return false;
+            *(struct token_cell *)slab_at(slab, moved) = *cell;
+            table_replace(&tokens->table, token_hash(cell->token), at, moved);
+            if (before == 0)
+                tokens->oldest = moved;
+            else
+                ((struct token_cell *)slab_at(slab, before))->newer = moved;
+            if (next == 0)
+                tokens->newest = moved;
+            slab_free(slab, at, sizeof(*cell));
+            at = moved;
+        }
+        before = at;
+        at = next;
+    }
+    return true;
+}

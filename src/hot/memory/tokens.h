@@ -40,4 +40,7 @@ uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2]);
 void tokens_release(struct tokens *tokens, uint32_t cell);
 void tokens_add(struct tokens *tokens, uint32_t cell, const uint64_t token[2]);
 
+/* Moves what lies in retiring pages of the slab; false: no memory for it. */
+bool tokens_relocate(struct tokens *tokens);
+
 #endif

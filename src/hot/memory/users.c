@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
-#define SHELF_SORT (SHELF_USED | SHELF_WIDE | SHELF_WARM) /* flags that tell shelves apart */
+#define SHELF_SORT  (SHELF_USED | SHELF_WIDE | SHELF_WARM) /* flags that tell shelves apart */
 #define ABSENT_SEED 0x6f1d3c7b95a2e804ULL
 
 static size_t user_row_size(struct id user)
@@ -151,10 +151,10 @@ struct shelf *user_push(struct user_shard *shard, uint64_t hash, struct id user,
     if (room->row == NULL)
         room->row = row_make(shard, hash, user, room->row_cell);
     if (room->shelf == NULL)
-        room->shelf = shelf_make(
-            shard, room->row,
-            shelf_new(kind, (struct item){.id = entry.id, .type = type}, room->flags),
-            room->shelf_cell);
+        room->shelf =
+            shelf_make(shard, room->row,
+                       shelf_new(kind, (struct item){.id = entry.id, .type = type}, room->flags),
+                       room->shelf_cell);
     shelf_push(&shard->slab, room->shelf, room->chunk_cell, entry, stamp);
     shard->reactions++;
     return room->shelf;
@@ -221,15 +221,16 @@ static uint32_t cell_move(struct slab *slab, uint32_t cell, size_t size)
     return moved;
 }
 
-bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t cell)
+bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t *cell)
 {
     struct slab *slab = &shard->slab;
-    struct user_row *row = slab_at(slab, cell);
-    if (slab_is_retiring(slab, cell)) {
-        uint32_t moved = cell_move(slab, cell, user_row_size(user_of(row)));
+    struct user_row *row = slab_at(slab, *cell);
+    if (slab_is_retiring(slab, *cell)) {
+        uint32_t moved = cell_move(slab, *cell, user_row_size(user_of(row)));
         if (moved == 0)
             return false;
-        table_replace(&shard->table, hash, cell, moved);
+        table_replace(&shard->table, hash, *cell, moved);
+        *cell = moved;
         row = slab_at(slab, moved);
     }
     for (struct shelf *shelf = &row->first; shelf != NULL; shelf = user_next_shelf(shard, shelf)) {

@@ -98,9 +98,10 @@ static inline void user_touch(struct user_row *row)
         row->first.flags &= (uint8_t)~SHELF_AGE;
 }
 
-/* Drops a user with all shelves, or moves what of it lies in retiring pages of the slab. */
+/* Drops the user at a cell with all shelves. */
 void user_evict(struct user_shard *shard, uint64_t hash, uint32_t cell);
-bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t cell); /* false: no memory */
+/* Moves what of it lies in retiring pages of the slab, perhaps its cell; false: no memory. */
+bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t *cell);
 
 /* What was found absent, until it is made or its place is taken. */
 bool user_absent_has(const struct user_shard *shard, const struct cleared_key *key);
