@@ -352,7 +352,7 @@ static enum status flush_and_mark(struct store_rocksdb *rocks)
     rocksdb_flushoptions_destroy(options);
     if (problem != NULL)
         return problem_status(problem, "flushing");
-    int result = mark_write(rocks->directory, rocks->place.position);
+    int result = store_mark_write(rocks->directory, rocks->place.position);
     if (result == 0)
         return STATUS_OK;
     log_error("store: writing the mark of a flush: %s", strerror(-result));

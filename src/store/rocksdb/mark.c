@@ -39,7 +39,7 @@ static int write_file(const char *path, uint64_t position)
     return result != 0 ? result : closed;
 }
 
-int mark_write(const char *directory, uint64_t position)
+int store_mark_write(const char *directory, uint64_t position)
 {
     char *path, *beside;
     if (asprintf(&path, "%s/" MARK_NAME, directory) < 0)
@@ -58,7 +58,7 @@ int mark_write(const char *directory, uint64_t position)
     return result;
 }
 
-int mark_read(const char *directory, uint64_t *position)
+int store_mark_read(const char *directory, uint64_t *position)
 {
     char *path;
     if (asprintf(&path, "%s/" MARK_NAME, directory) < 0)

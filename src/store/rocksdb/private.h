@@ -70,8 +70,8 @@ rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, bool scanni
 /* mark.c: what a flush reached, kept beside RocksDB's files; -errno. -ENOENT: there is none,
  * -EBADMSG: it does not verify. */
 #define MARK_NAME "DURABLE"
-int mark_write(const char *directory, uint64_t position);
-int mark_read(const char *directory, uint64_t *position);
+int store_mark_write(const char *directory, uint64_t position);
+int store_mark_read(const char *directory, uint64_t *position);
 
 /* read.c */
 enum status rocksdb_read_reactions(struct store *store, struct store_reaction *keys, size_t count);

@@ -81,7 +81,7 @@ static bool look_at_directory(struct opening *opening)
         return refuse(opening, "there is no store in %s", directory);
     if (!opening->has_mark)
         return true;
-    result = mark_read(directory, &opening->mark);
+    result = store_mark_read(directory, &opening->mark);
     if (result == -EBADMSG)
         return refuse(opening, "the store in %s is damaged: its file " MARK_NAME " does not verify",
                       directory);
@@ -204,7 +204,7 @@ static bool check_place(struct opening *opening)
     if (position > 0 && !opening->has_mark)
         return refuse(opening, "the store in %s is damaged: its file " MARK_NAME " is missing",
                       opening->options.directory);
-    int result = opening->has_mark || rocks->read_only ? 0 : mark_write(rocks->directory, 0);
+    int result = opening->has_mark || rocks->read_only ? 0 : store_mark_write(rocks->directory, 0);
     if (result != 0)
         return refuse(opening, "the file " MARK_NAME " in %s cannot be written: %s",
                       opening->options.directory, strerror(-result));
