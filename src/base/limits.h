@@ -28,6 +28,7 @@
 /* Threads and shards */
 #define LIMIT_THREADS 64 /* that do I/O */
 #define LIMIT_WORKERS 8  /* that may wait for the store */
+#define LIMIT_JOBS    4096 /* jobs that wait for a worker */
 #define LIMIT_SHARDS  64 /* user shards, and as many item shards; a power of two */
 
 /* RESP */

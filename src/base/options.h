@@ -20,12 +20,15 @@ struct address {
 };
 
 /* The C type of each TYPE in the table. */
-#define OPTION_FIELD_TEXT(field)       char field[OPTION_TEXT_MAX];
-#define OPTION_FIELD_ADDRESS(field)    struct address field;
-#define OPTION_FIELD_COUNT(field)      uint64_t field;
-#define OPTION_FIELD_BYTES(field)      uint64_t field;
-#define OPTION_FIELD_MS(field)         uint64_t field;
-#define OPTION_FIELD_DURABILITY(field) uint64_t field;
+#define OPTION_FIELD_TEXT(field)    char field[OPTION_TEXT_MAX];
+#define OPTION_FIELD_ADDRESS(field) struct address field;
+#define OPTION_FIELD_COUNT(field)   uint64_t field;
+#define OPTION_FIELD_BYTES(field)   uint64_t field;
+#define OPTION_FIELD_MS(field)      uint64_t field;
+#define OPTION_FIELD_WORD(field)    uint64_t field;
+
+/* The places of the words of --store; those of --durability are enum durability's. */
+enum { OPTION_STORE_ROCKSDB, OPTION_STORE_NONE };
 
 enum {
 #define OPTION(field, name, type, initial, min, max, value, group, help) OPTIONS_INDEX_##field,

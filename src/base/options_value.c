@@ -30,9 +30,6 @@ static const struct unit byte_units[] = {
 static const struct unit time_units[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
                                          {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
 
-/* In the order of enum durability. */
-static const char *const durability_names[] = {"commit", "interval", "none", NULL};
-
 static const struct unit *units_of(enum option_type type)
 {
     return type == OPTION_BYTES ? byte_units : type == OPTION_MS ? time_units : count_units;
@@ -111,15 +108,33 @@ static bool set_number(const struct option *option, uint64_t *field, const char 
     return false;
 }
 
-static bool set_durability(uint64_t *field, const char *text, char *reason, size_t size)
+/* The word at this place of "one|two|three", and its length; NULL past the last. */
+static const char *word_at(const char *words, uint64_t place, size_t *length)
 {
-    for (uint64_t i = 0; durability_names[i] != NULL; i++) {
-        if (strcmp(text, durability_names[i]) == 0) {
+    for (; place > 0; place--) {
+        words += strcspn(words, "|");
+        if (*words++ == '\0')
+            return NULL;
+    }
+    *length = strcspn(words, "|");
+    return words;
+}
+
+static bool set_word(const struct option *option, uint64_t *field, const char *text, char *reason,
+                     size_t size)
+{
+    size_t length, said;
+    const char *word;
+    for (uint64_t i = 0; (word = word_at(option->value, i, &length)) != NULL; i++) {
+        if (strlen(text) == length && memcmp(text, word, length) == 0) {
             *field = i;
             return true;
         }
     }
-    snprintf(reason, size, "'%.64s' is not one of commit, interval, none", text);
+    said = (size_t)snprintf(reason, size, "'%.64s' is not one of", text);
+    for (uint64_t i = 0; said < size && (word = word_at(option->value, i, &length)) != NULL; i++)
+        said += (size_t)snprintf(reason + said, size - said, "%s %.*s", i == 0 ? "" : ",",
+                                 (int)length, word);
     return false;
 }
 
@@ -195,8 +210,8 @@ bool option_parse(const struct option *option, struct options *options, const ch
         return set_text(option, field, text, reason, size);
     case OPTION_ADDRESS:
         return set_address(field, text, reason, size);
-    case OPTION_DURABILITY:
-        return set_durability(field, text, reason, size);
+    case OPTION_WORD:
+        return set_word(option, field, text, reason, size);
     case OPTION_COUNT:
     case OPTION_BYTES:
     case OPTION_MS:
@@ -212,6 +227,14 @@ static void format_address(const struct address *address, char *out, size_t size
              address->port);
 }
 
+static void format_word(const struct option *option, uint64_t place, char *out, size_t size)
+{
+    size_t length;
+    const char *word = word_at(option->value, place, &length);
+    ASSERT(word != NULL);
+    snprintf(out, size, "%.*s", (int)length, word);
+}
+
 void option_format(const struct option *option, const struct options *options,
                    char out[OPTION_TEXT_MAX])
 {
@@ -224,10 +247,9 @@ void option_format(const struct option *option, const struct options *options,
     case OPTION_ADDRESS:
         format_address(field, out, OPTION_TEXT_MAX);
         return;
-    case OPTION_DURABILITY:
+    case OPTION_WORD:
         memcpy(&number, field, sizeof number);
-        ASSERT(number < sizeof durability_names / sizeof durability_names[0] - 1);
-        snprintf(out, OPTION_TEXT_MAX, "%s", durability_names[number]);
+        format_word(option, number, out, OPTION_TEXT_MAX);
         return;
     case OPTION_COUNT:
     case OPTION_BYTES:

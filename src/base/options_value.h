@@ -17,7 +17,7 @@ enum option_type {
     OPTION_COUNT,
     OPTION_BYTES,
     OPTION_MS,
-    OPTION_DURABILITY,
+    OPTION_WORD,
 };
 
 struct option {
@@ -26,7 +26,7 @@ struct option {
     const char *initial;
     uint64_t min;
     uint64_t max;
-    const char *value; /* what stands for it in --help */
+    const char *value; /* what stands for it in --help; the words of a WORD */
     const char *group;
     const char *help;
     size_t offset; /* of the field in struct options */

@@ -1,7 +1,7 @@
 /*
  * The life of a connection: read → run → group → (journal) → release → write. All bounds on a
  * connection are kept here: it is not read while its replies pile up or its commands wait for the
- * journal, and it is closed when it passes a hard limit or stays stuck for too long.
+ * journal or a worker, and it is closed when it passes a hard limit or stays stuck for too long.
  */
 #include "net/conn.h"
 
@@ -28,7 +28,7 @@ static const struct options *options_of(const struct conn *conn)
 
 static void free_if_done(struct conn *conn)
 {
-    if (!conn->closed || conn->groups > 0)
+    if (!conn->closed || conn->groups > 0 || conn->job != NULL)
         return;
     buffer_free(&conn->in);
     buffer_free(&conn->out);
@@ -46,9 +46,20 @@ static void on_close(uv_handle_t *handle)
 
 static void set_blocked(struct conn *conn, bool blocked)
 {
-    if (blocked != conn->blocked)
-        conn->loop->blocked += blocked ? 1 : -1;
+    struct loop *loop = conn->loop;
+    if (blocked == conn->blocked)
+        return;
     conn->blocked = blocked;
+    if (blocked) {
+        conn->blocked_next = NULL;
+        conn->blocked_previous = loop->blocked_last;
+        *(loop->blocked_last ? &loop->blocked_last->blocked_next : &loop->blocked_first) = conn;
+        loop->blocked_last = conn;
+        return;
+    }
+    struct conn *next = conn->blocked_next, *previous = conn->blocked_previous;
+    *(previous ? &previous->blocked_next : &loop->blocked_first) = next;
+    *(next ? &next->blocked_previous : &loop->blocked_last) = previous;
 }
 
 void conn_close(struct conn *conn)
@@ -131,7 +142,7 @@ static void flush(struct conn *conn)
             return;
         }
     }
-    if (conn->close_when_sent && conn->out.length == 0)
+    if (conn->close_when_sent && conn->out.length == 0 && conn->job == NULL)
         conn_close(conn);
 }
 
@@ -248,6 +259,13 @@ static void set_reading(struct conn *conn, bool reading)
         conn_close(conn);
 }
 
+static void group_within_limit(struct conn *conn)
+{
+    group(conn);
+    if (conn_unsent(conn) > options_of(conn)->output_buffer)
+        conn_close(conn);
+}
+
 /* What follows from how running ended: keep reading, wait, or close. */
 static void settle(struct conn *conn, enum status status)
 {
@@ -258,9 +276,7 @@ static void settle(struct conn *conn, enum status status)
     }
     if (status == STATUS_BAD_PROTOCOL)
         conn->close_when_sent = true;
-    group(conn);
-    if (conn_unsent(conn) > options_of(conn)->output_buffer)
-        conn_close(conn);
+    group_within_limit(conn);
     if (conn->closing)
         return;
     if (conn->close_when_sent)
@@ -279,11 +295,16 @@ static void settle(struct conn *conn, enum status status)
     set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < LIMIT_OUTPUT_SOFT);
 }
 
+static bool may_run(const struct conn *conn)
+{
+    return !conn->closing && !conn->close_when_sent && conn->job == NULL &&
+           conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
+}
+
 /* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
 static bool can_go_on(const struct conn *conn, enum status status)
 {
-    return status == STATUS_OK && !conn->closing && !conn->close_when_sent &&
-           conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
+    return status == STATUS_OK && may_run(conn);
 }
 
 static void run_kept(struct conn *conn)
@@ -335,10 +356,41 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 
 void conn_resume(struct conn *conn)
 {
-    bool ready = !conn->closing && !conn->close_when_sent && conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
-    if (!ready || conn->reading)
+    if (may_run(conn) && !conn->reading)
+        run_kept(conn);
+}
+
+void conn_unblock(struct conn *conn)
+{
+    set_blocked(conn, false);
+    conn_resume(conn);
+}
+
+void conn_take_back(struct conn *conn, struct job *job)
+{
+    ASSERT(conn->job == job);
+    conn->job = NULL;
+    if (conn->closing) {
+        job_free(job);
+        free_if_done(conn);
         return;
-    run_kept(conn);
+    }
+    bool written = !job->failed && buffer_append(&conn->out, job->out.bytes, job->out.length);
+    loop_count(&conn->loop->stats.commands, job->count);
+    loop_count(&conn->loop->stats.errors, job->errors);
+    conn->replies += job->count;
+    conn->wrote = conn->wrote || job->writes;
+    job_free(job);
+    if (!written) {
+        conn_close(conn);
+        return;
+    }
+    /* The time it took was ours, not the client's. */
+    conn->active_ms = uv_now(&conn->loop->uv);
+    if (conn->sending.length == 0)
+        conn->stuck_ms = 0;
+    group_within_limit(conn);
+    conn_resume(conn);
 }
 
 /* Coming and going */
@@ -406,9 +458,10 @@ static void give_back(struct conn *conn, uint64_t now_ms)
 void conn_sweep(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = options_of(conn);
-    bool idle = options->idle_timeout_ms > 0 && conn->groups == 0 &&
+    bool ours = conn->groups > 0 || conn->job != NULL; /* it waits for us, not we for it */
+    bool idle = options->idle_timeout_ms > 0 && !ours &&
                 now_ms - conn->active_ms > options->idle_timeout_ms;
-    bool stuck = conn->stuck_ms > 0 && !conn->blocked && conn->groups == 0 &&
+    bool stuck = conn->stuck_ms > 0 && !conn->blocked && !ours &&
                  now_ms - conn->stuck_ms > options->slow_timeout_ms;
     if (idle || stuck)
         conn_close(conn);

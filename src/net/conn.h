@@ -4,8 +4,11 @@
  * to the client's byte stream: what lies below `released` may be written, the rest waits for the
  * journal. What the socket did not take at once is handed to libuv in `sending`.
  *
- * A connection is freed when libuv has closed it and no reply group names it any more. Owned by
- * its loop's thread.
+ * While a worker has requests of it, in `job`, the connection neither runs nor reads on: so replies
+ * keep their order.
+ *
+ * A connection is freed when libuv has closed it and neither a reply group nor a job names it any
+ * more. Owned by its loop's thread.
  */
 #ifndef LAUD_NET_CONN_H
 #define LAUD_NET_CONN_H
@@ -17,6 +20,7 @@
 
 #include "base/limits.h"
 #include "net/buffer.h"
+#include "net/job.h"
 #include "net/loop.h"
 #include "net/resp_parse.h"
 
@@ -28,6 +32,8 @@ struct conn {
     uv_write_t write;
     struct loop *loop;
     struct conn *next, *previous;
+    struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
+    struct job *job;                              /* that a worker has; NULL: none */
     uint64_t id;
 
     struct buffer in; /* bytes of an unfinished command, or not yet run */
@@ -47,7 +53,7 @@ struct conn {
     bool resp3;
     bool wrote;           /* since the last group */
     bool reading;         /* libuv reads for us */
-    bool blocked;         /* a command waits for room in the journal */
+    bool blocked;         /* a command waits for the guard's leave */
     bool close_when_sent; /* no more commands are run */
     bool closing;         /* uv_close was called */
     bool closed;          /* and has called back */
@@ -59,6 +65,10 @@ void conn_accept(struct loop *loop);
 
 /* Runs what was kept, now that there may be room; reads on if that is done. */
 void conn_resume(struct conn *conn);
+void conn_unblock(struct conn *conn); /* the same for one that is blocked */
+
+/* The job it waited for is done; frees it. */
+void conn_take_back(struct conn *conn, struct job *job);
 
 /* The group at hand may leave (or, failed, must be answered with an error instead). */
 void conn_release(struct conn *conn, const struct reply_group *group);

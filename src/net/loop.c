@@ -5,7 +5,7 @@
  *               the queue of groups (or leave, if they depend on nothing that is not yet released)
  *   check       if anything was written this turn, the journal is kicked: once, so that one sync
  *               covers the whole turn. Groups up to the position the journal has released leave, in
- *               order; connections that waited for room in the journal run on
+ *               order; connections that waited for the guard's leave to write run on
  *
  * Replies are never written before the journal says so; that is all there is to the durability
  * promise on this side.
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/conn.h"
 
@@ -67,13 +68,23 @@ static void release_groups(struct loop *loop)
     }
 }
 
-static void resume_blocked(struct loop *loop)
+static bool may_write(struct loop *loop)
 {
-    for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
-        next = conn->next;
-        if (conn->blocked)
-            conn_resume(conn);
+    return guard_admit_writes(&loop->server->guard, &loop->pacer, clock_monotonic_ns()) !=
+           STATUS_BLOCKED;
+}
+
+/* Those that have waited longest go first, and to the end if they have to wait again. */
+static bool resume_blocked(struct loop *loop)
+{
+    const struct conn *last = loop->blocked_last, *conn = NULL;
+    bool any = false;
+    while (loop->blocked_first != NULL && conn != last && may_write(loop)) {
+        conn = loop->blocked_first;
+        conn_unblock(loop->blocked_first);
+        any = true;
     }
+    return any;
 }
 
 /* Stopping: a connection goes when its replies have left, or when time is up. */
@@ -82,10 +93,10 @@ static void drain(struct loop *loop)
     bool late = uv_now(&loop->uv) >= loop->stop_deadline_ms;
     for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
         next = conn->next;
-        if (late || (conn->groups == 0 && conn_unsent(conn) == 0))
+        if (late || (conn->groups == 0 && conn->job == NULL && conn_unsent(conn) == 0))
             conn_close(conn);
     }
-    if (loop->conns == NULL && loop->group_count == 0)
+    if (loop->conns == NULL && loop->group_count == 0 && loop->jobs == 0)
         uv_stop(&loop->uv);
 }
 
@@ -112,11 +123,46 @@ static void begin_stop(struct loop *loop)
     uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
 }
 
+void loop_take_back(struct loop *loop, struct job *job)
+{
+    job->next = NULL;
+    uv_mutex_lock(&loop->done_lock);
+    if (loop->done_first == NULL)
+        loop->done_first = job;
+    else
+        loop->done_last->next = job;
+    loop->done_last = job;
+    uv_mutex_unlock(&loop->done_lock);
+    uv_async_send(&loop->wake);
+}
+
+static void finish_jobs(struct loop *loop)
+{
+    uv_mutex_lock(&loop->done_lock);
+    struct job *job = loop->done_first;
+    loop->done_first = NULL;
+    uv_mutex_unlock(&loop->done_lock);
+    for (struct job *next; job != NULL; job = next) {
+        next = job->next;
+        loop->jobs--;
+        conn_take_back(job->conn, job);
+    }
+}
+
 static void on_wake(uv_async_t *async)
 {
     struct loop *loop = async->data;
+    if (loop->jobs > 0)
+        finish_jobs(loop);
     if (atomic_load(&loop->stop_wanted) && !loop->stopping)
         begin_stop(loop);
+}
+
+static void end_turn(struct loop *loop);
+
+static void on_pace(uv_timer_t *timer)
+{
+    end_turn(timer->data);
 }
 
 /* Has the journal moved for the group that waits longest? */
@@ -129,31 +175,47 @@ static bool releasable(struct loop *loop)
 }
 
 /*
+ * While connections wait because the store is behind, no news may come that would end a turn: a
+ * timer does.
+ */
+static void set_pace(struct loop *loop)
+{
+    struct guard *guard = &loop->server->guard;
+    uint64_t wait_ns = 0;
+    if (loop->blocked_first != NULL)
+        wait_ns = guard_wait_ns(guard, &loop->pacer, guard_lag(guard), clock_monotonic_ns());
+    if (wait_ns > 0)
+        uv_timer_start(&loop->pace, on_pace, (wait_ns + 999999) / 1000000, 0);
+}
+
+/*
  * The end of a turn, also of one in which only a wake came. We say that we wait *before* looking at
  * the journal, and the journal moves before it looks whether we wait; both by exchanging the same
  * flag, so that one of the two notices.
  */
-static void on_check(uv_check_t *check)
+static void end_turn(struct loop *loop)
 {
-    struct loop *loop = check->data;
     bool moved;
     do {
-        moved = false;
-        if (loop->wrote || loop->blocked > 0)
+        if (loop->wrote || loop->blocked_first != NULL)
             journal_kick(loop->server->parts.journal);
         loop->wrote = false;
-        if (loop->group_count == 0 && loop->blocked == 0)
+        if (loop->group_count == 0 && loop->blocked_first == NULL)
             return;
+        moved = false;
         atomic_exchange(&loop->waiting, true);
         if (releasable(loop)) {
             release_groups(loop);
             moved = true;
         }
-        if (loop->blocked > 0 && guard_admit_writes(&loop->server->guard) != STATUS_BLOCKED) {
-            resume_blocked(loop);
-            moved = true;
-        }
+        moved = resume_blocked(loop) || moved;
     } while (moved);
+    set_pace(loop);
+}
+
+static void on_check(uv_check_t *check)
+{
+    end_turn(check->data);
 }
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -171,7 +233,12 @@ int loop_init(struct loop *loop, struct server *server, int socket)
     loop->resp_limits = (struct resp_limits){.args_max = (uint32_t)options->max_args,
                                              .bulk_max = (uint32_t)options->max_bulk};
     loop->args = malloc(options->max_args * sizeof *loop->args);
-    int error = loop->args ? uv_loop_init(&loop->uv) : UV_ENOMEM;
+    int error = loop->args ? uv_mutex_init(&loop->done_lock) : UV_ENOMEM;
+    if (error == 0) {
+        error = uv_loop_init(&loop->uv);
+        if (error)
+            uv_mutex_destroy(&loop->done_lock);
+    }
     if (error) {
         free(loop->args);
         close(socket);
@@ -180,8 +247,10 @@ int loop_init(struct loop *loop, struct server *server, int socket)
     uv_async_init(&loop->uv, &loop->wake, on_wake);
     uv_check_init(&loop->uv, &loop->check);
     uv_timer_init(&loop->uv, &loop->sweep);
+    uv_timer_init(&loop->uv, &loop->pace);
     uv_tcp_init(&loop->uv, &loop->listener);
-    loop->wake.data = loop->check.data = loop->sweep.data = loop->listener.data = loop;
+    loop->wake.data = loop->check.data = loop->sweep.data = loop->pace.data = loop->listener.data =
+        loop;
     uv_check_start(&loop->check, on_check);
     uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     error = uv_tcp_open(&loop->listener, socket);
@@ -214,7 +283,7 @@ int loop_run(struct loop *loop)
     return error;
 }
 
-void loop_journal_moved(struct loop *loop)
+void loop_moved(struct loop *loop)
 {
     if (atomic_exchange(&loop->waiting, false))
         uv_async_send(&loop->wake);
@@ -239,6 +308,7 @@ void loop_free(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     int error = uv_loop_close(&loop->uv);
     ASSERT(error == 0);
+    uv_mutex_destroy(&loop->done_lock);
     free(loop->args);
     free(loop->groups);
     free(loop->hot_scratch.counters);

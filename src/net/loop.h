@@ -37,6 +37,8 @@ struct loop_stats {
     _Atomic uint64_t refused;
     _Atomic uint64_t bytes_in;
     _Atomic uint64_t bytes_out;
+    _Atomic uint64_t jobs;         /* given to a worker */
+    _Atomic uint64_t jobs_refused; /* answered BUSY instead */
 };
 
 struct loop {
@@ -45,16 +47,19 @@ struct loop {
     uv_thread_t thread;
     bool running; /* the thread was started; main's */
     uv_tcp_t listener;
-    uv_async_t wake; /* shared: journal progress, or the wish to stop */
+    uv_async_t wake; /* shared: journal or store progress, a job that is done, the wish to stop */
     uv_check_t check;
     uv_timer_t sweep;
+    uv_timer_t pace;    /* runs while connections wait because the store is behind */
     struct conn *conns; /* all of them */
 
     struct reply_group *groups; /* a queue in a ring, capacity a power of two */
     size_t group_first, group_count, group_capacity;
 
-    int blocked; /* connections that wait for room in the journal */
-    bool wrote;  /* this turn, so the journal must be kicked */
+    struct conn *blocked_first, *blocked_last; /* connections that wait for the guard's leave */
+    struct pacer pacer;
+    uint32_t jobs; /* that workers have */
+    bool wrote;    /* this turn, so the journal must be kicked */
     bool stopping;
     uint64_t stop_deadline_ms;
 
@@ -64,21 +69,23 @@ struct loop {
     struct op_scratch scratch;
     struct hot_scratch hot_scratch;
     struct hot_request requests[LIMIT_BATCH];
-    const struct op_spec *specs[LIMIT_BATCH];
     char read_buffer[LIMIT_READ];
 
     atomic_bool stop_wanted; /* shared */
-    atomic_bool waiting;     /* shared: journal progress is of interest */
+    atomic_bool waiting;     /* shared: progress is of interest */
+    uv_mutex_t done_lock;
+    struct job *done_first, *done_last; /* shared, under done_lock: jobs that came back */
     struct loop_stats stats;
 };
 
 /* Prepares a loop around a bound socket, its own from now on. A libuv error: nothing is left. */
 int loop_init(struct loop *loop, struct server *server, int socket);
-int loop_run(struct loop *loop);            /* starts its thread */
-void loop_journal_moved(struct loop *loop); /* from the journal's thread */
-void loop_stop(struct loop *loop);          /* from any thread: ask it to end */
-void loop_join(struct loop *loop);          /* wait for that */
-void loop_free(struct loop *loop);          /* once nobody can call the two above any more */
+int loop_run(struct loop *loop);    /* starts its thread */
+void loop_moved(struct loop *loop); /* from the journal's or the projector's thread: progress */
+void loop_take_back(struct loop *loop, struct job *job); /* from a worker: it is done */
+void loop_stop(struct loop *loop);                       /* from any thread: ask it to end */
+void loop_join(struct loop *loop);                       /* wait for that */
+void loop_free(struct loop *loop); /* once nobody can call any of those above any more */
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

@@ -41,15 +41,27 @@ static bool write_flags(struct buffer *out, const struct hot_request *request)
     return true;
 }
 
+/* A counter of 0 is not shown: one that is not listed is 0. */
+static uint32_t count_shown(const struct hot_counter *counters, uint32_t count)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < count; i++)
+        shown += counters[i].value != 0;
+    return shown;
+}
+
 static bool write_counters(struct buffer *out, const struct hot_answer *answer,
                            const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
     if (!buffer_reserve(out, 24 + (size_t)answer->count * COUNTER_ROOM))
         return false;
     const struct hot_counter *counter = scratch->counters + answer->first;
+    uint32_t shown = count_shown(counter, answer->count);
     char *at = out->bytes + out->length;
-    at = put_line(at, resp3 ? '%' : '*', resp3 ? answer->count : 2 * (uint64_t)answer->count);
+    at = put_line(at, resp3 ? '%' : '*', resp3 ? shown : 2 * shown);
     for (uint32_t i = 0; i < answer->count; i++) {
+        if (counter[i].value == 0)
+            continue;
         at = put_name(at, names, counter[i].name);
         *at++ = ':';
         at = decimal_write_signed(at, counter[i].value);

@@ -12,6 +12,7 @@ struct running {
     struct conn *conn;
     struct loop *loop;
     uint32_t time_s;
+    uint64_t now_ns;
     uint32_t batch; /* requests gathered */
     bool admitted;  /* the journal takes this batch's events */
     bool out_of_memory;
@@ -31,21 +32,59 @@ static void refuse(struct running *r, enum status status, const char *sentence)
     reply_done(r, resp_error(&r->conn->out, status_resp(status), sentence));
 }
 
-/* Runs what was gathered and writes its replies. */
+static void reply_to(struct running *r, const struct hot_request *request)
+{
+    const struct loop *loop = r->loop;
+    if (request->status != STATUS_OK)
+        refuse(r, request->status, status_sentence(request->status));
+    else
+        reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
+                                  loop->server->parts.names, r->conn->resp3));
+}
+
+/* Gives the rest of the batch to a worker; false: there are too many such jobs already. */
+static bool send_away(struct running *r, uint32_t from)
+{
+    struct loop *loop = r->loop;
+    struct job *job = job_new(loop->requests + from, r->batch - from, loop->server->parts.budget);
+    if (job == NULL)
+        return false;
+    job->loop = loop;
+    job->conn = r->conn;
+    job->resp3 = r->conn->resp3;
+    if (!work_submit(&loop->server->work, job)) {
+        job_free(job);
+        return false;
+    }
+    r->conn->job = job;
+    loop->jobs++;
+    loop_count(&loop->stats.jobs, 1);
+    return true;
+}
+
+/*
+ * Runs what was gathered and writes its replies. A request that needs the store goes to a worker
+ * with all behind it; where that cannot be, it alone is refused.
+ */
 static void run_batch(struct running *r)
 {
     struct loop *loop = r->loop;
-    if (r->batch > 0) {
-        hot_run(loop->server->parts.hot, loop->requests, r->batch, &loop->hot_scratch);
-        for (uint32_t i = 0; i < r->batch; i++) {
-            const struct hot_request *request = &loop->requests[i];
-            if (request->status != STATUS_OK)
-                refuse(r, request->status, status_sentence(request->status));
-            else
-                reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
-                                          loop->server->parts.names, r->conn->resp3));
+    uint32_t done = 0, writes = 0;
+    while (done < r->batch) {
+        size_t ran = hot_run(loop->server->parts.hot, loop->requests + done, r->batch - done,
+                             &loop->hot_scratch);
+        for (uint32_t end = done + (uint32_t)ran; done < end; done++) {
+            writes += job_request_writes(&loop->requests[done]);
+            reply_to(r, &loop->requests[done]);
         }
+        if (done == r->batch || send_away(r, done))
+            break;
+        loop_count(&loop->stats.jobs_refused, 1);
+        refuse(r, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY));
+        done++;
     }
+    if (writes > 0)
+        guard_spend(&loop->server->guard, &loop->pacer, writes, r->now_ns);
     r->batch = 0;
     r->admitted = false;
     loop->scratch.used = 0;
@@ -57,13 +96,24 @@ static enum status admit(struct running *r, const struct op_spec *spec)
 {
     if (!spec->writes || r->admitted)
         return STATUS_OK;
-    enum status status = guard_admit_writes(&r->loop->server->guard);
+    enum status status = guard_admit_writes(&r->loop->server->guard, &r->loop->pacer, r->now_ns);
     r->admitted = status == STATUS_OK;
     if (r->admitted)
         r->conn->wrote = r->loop->wrote = true;
     return status;
 }
 
+/*
+ * What was gathered has to be answered before the command at hand. BLOCKED: a worker has to do it,
+ * and the command is read again when that is back.
+ */
+static enum status run_before(struct running *r)
+{
+    run_batch(r);
+    return r->conn->job != NULL ? STATUS_BLOCKED : STATUS_OK;
+}
+
+/* OK: the command is taken. BLOCKED: it has to come again. */
 static enum status gather(struct running *r, const struct op_spec *spec, const struct text *args,
                           uint32_t count)
 {
@@ -77,14 +127,13 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
     if (status == STATUS_OK)
         status = op_decode(spec, args, count, loop->server->parts.names, r->time_s, &loop->scratch,
                            &loop->requests[r->batch]);
-    if (status == STATUS_MORE) {
-        run_batch(r);
-        return gather(r, spec, args, count);
-    }
+    if (status == STATUS_MORE)
+        return run_before(r) == STATUS_OK ? gather(r, spec, args, count) : STATUS_BLOCKED;
     if (status != STATUS_OK) {
         char sentence[sizeof loop->scratch.sentence];
         memcpy(sentence, loop->scratch.sentence, sizeof sentence);
-        run_batch(r);
+        if (run_before(r) != STATUS_OK)
+            return STATUS_BLOCKED;
         refuse(r, status, sentence[0] ? sentence : status_sentence(status));
         return STATUS_OK;
     }
@@ -121,7 +170,8 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     const struct command *command = commands_find(&r->loop->server->commands, words->args[0]);
     if (command != NULL && command->op != NULL)
         return gather(r, command->op, words->args + 1, words->count - 1);
-    run_batch(r);
+    if (run_before(r) != STATUS_OK)
+        return STATUS_BLOCKED;
     if (command != NULL)
         run_session(r, command, words->args + 1, words->count - 1);
     else
@@ -132,18 +182,20 @@ static enum status run_one(struct running *r, const struct resp_command *words)
 enum status run_commands(struct conn *conn, const char *bytes, size_t length, size_t *used)
 {
     struct loop *loop = conn->loop;
-    struct running r = {.conn = conn, .loop = loop, .time_s = (uint32_t)(clock_wall_ms() / 1000)};
+    struct running r = {.conn = conn,
+                        .loop = loop,
+                        .time_s = (uint32_t)(clock_wall_ms() / 1000),
+                        .now_ns = clock_monotonic_ns()};
     struct resp_command words = {.args = loop->args};
     enum status status = STATUS_OK;
     size_t at = 0;
-    while (status == STATUS_OK && !conn->close_when_sent && conn_unsent(conn) < LIMIT_OUTPUT_SOFT) {
+    while (status == STATUS_OK && !conn->close_when_sent && conn->job == NULL &&
+           conn_unsent(conn) < LIMIT_OUTPUT_SOFT) {
         const char *problem = "";
         status = resp_parse(&conn->parser, &loop->resp_limits, bytes + at, length - at, &words,
                             &problem);
-        if (status == STATUS_BAD_PROTOCOL) {
-            run_batch(&r);
+        if (status == STATUS_BAD_PROTOCOL && run_before(&r) == STATUS_OK)
             refuse(&r, status, problem);
-        }
         if (status != STATUS_OK)
             break;
         status = run_one(&r, &words);
@@ -152,5 +204,7 @@ enum status run_commands(struct conn *conn, const char *bytes, size_t length, si
     }
     run_batch(&r);
     *used = at;
-    return r.out_of_memory ? STATUS_NO_MEMORY : status;
+    if (r.out_of_memory)
+        return STATUS_NO_MEMORY;
+    return conn->job != NULL ? STATUS_OK : status;
 }

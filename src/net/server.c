@@ -106,7 +106,7 @@ static void on_journal(void *context)
     struct server *server = context;
     tell_journal_state(server);
     for (unsigned i = 0; i < server->loop_count; i++)
-        loop_journal_moved(&server->loops[i]);
+        loop_moved(&server->loops[i]);
 }
 
 /* Finds the address and binds a socket to it for each loop. */
@@ -133,8 +133,10 @@ static bool listen_on(struct server *server, const struct address *resp, unsigne
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
                   char *problem, size_t size)
 {
-    *server = (struct server){.parts = *parts};
+    server->parts = *parts;
     server->guard.journal = parts->journal;
+    server->guard.lag_slow = parts->lag_slow_bytes;
+    server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
     server->loops = calloc(threads, sizeof *server->loops);
@@ -146,14 +148,21 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
         return false;
     tell_journal_state(server);
     journal_listen(parts->journal, on_journal, server);
+    int error = work_start(&server->work, parts->hot, parts->names, &server->guard,
+                           (unsigned)parts->options->workers);
+    if (error) {
+        snprintf(problem, size, "cannot start the workers: %s", uv_strerror(error));
+        return false;
+    }
     for (unsigned i = 0; i < threads; i++) {
-        int error = loop_run(&server->loops[i]);
+        error = loop_run(&server->loops[i]);
         if (error) {
             snprintf(problem, size, "cannot start an I/O thread: %s", uv_strerror(error));
             server_stop(server);
             return false;
         }
     }
+    atomic_store(&server->running, true);
     return true;
 }
 
@@ -164,6 +173,16 @@ void server_stop(struct server *server)
         loop_stop(&server->loops[i]);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_join(&server->loops[i]);
+    work_stop(&server->work);
+}
+
+void server_projected(struct server *server, uint64_t position)
+{
+    guard_projected(&server->guard, position);
+    if (!atomic_load(&server->running))
+        return;
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_moved(&server->loops[i]);
 }
 
 void server_free(struct server *server)

@@ -15,6 +15,8 @@
 #include "hot/hot.h"
 #include "journal/journal.h"
 #include "net/command.h"
+#include "net/work.h"
+#include "project/projector.h"
 #include "store/store.h"
 
 /* What the server is made of; the caller owns all of it and outlives the server. */
@@ -23,8 +25,12 @@ struct server_parts {
     struct names *names;
     struct hot *hot;
     struct journal *journal;
-    struct store *store;
     struct memory_budget *budget;
+    struct store *store;         /* for INFO, as are the next two; each may be NULL */
+    struct projector *projector; /* tells server_projected where it is */
+    struct filters *filters;
+    uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
+    uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
 };
 
 struct loop;
@@ -33,8 +39,10 @@ struct server {
     struct server_parts parts;
     struct guard guard;
     struct commands commands;
+    struct work work;
     struct loop *loops; /* loop_count of them */
     unsigned loop_count;
+    atomic_bool running;        /* the loops can be woken */
     uint16_t resp_port;         /* the one really bound */
     uint64_t started_ms;        /* wall clock */
     enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
@@ -42,15 +50,25 @@ struct server {
     _Atomic uint64_t connections;
 };
 
-/* Binds and starts the threads. False: `problem` is one sentence, and server_free is still due. */
+/*
+ * Binds and starts the threads. The server is all zero, or server_projected alone has been called.
+ * False: `problem` is one sentence, and server_free is still due.
+ */
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
                   char *problem, size_t size);
 
 /*
  * Stops: no new connections or commands; replies on their way leave (for LIMIT_DRAIN_MS at most),
- * then all connections close and the threads end.
+ * then all connections close and the threads end. Requests that a worker has are waited for, however
+ * long the store takes.
  */
 void server_stop(struct server *server);
+
+/*
+ * The store has reached this position of the journal. By the projector's thread, at any time from
+ * before server_start until server_free; where it stands at the start has to be told as well.
+ */
+void server_projected(struct server *server, uint64_t position);
 
 /* After server_stop, and after the journal is closed: until then it may call our listener. */
 void server_free(struct server *server);

@@ -11,7 +11,10 @@
 
 #include "base/assert.h"
 
-static struct op_spec specs[] = {
+#define LETTERS(pattern) (sizeof(pattern) - 1)
+#define LAST(pattern)    (pattern[sizeof(pattern) - 2])
+
+static const struct op_spec specs[] = {
 #define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
     {.name = op_name,                                                                              \
      .pattern = op_pattern,                                                                        \
@@ -19,10 +22,10 @@ static struct op_spec specs[] = {
      .summary = text,                                                                              \
      .action = op_action,                                                                          \
      .items_max = items,                                                                           \
-     .args_min = sizeof(op_pattern) - 1 - (op_pattern[sizeof(op_pattern) - 2] == 't'),             \
-     .args_max = op_pattern[sizeof(op_pattern) - 2] == 'I'   ? UINT16_MAX                          \
-                 : op_pattern[sizeof(op_pattern) - 2] == 't' ? sizeof(op_pattern)                  \
-                                                             : sizeof(op_pattern) - 1,             \
+     .args_min = LETTERS(op_pattern) - (LAST(op_pattern) == 't' || LAST(op_pattern) == 'o'),       \
+     .args_max = LAST(op_pattern) == 'I' || LAST(op_pattern) == 'o' ? UINT16_MAX                   \
+                 : LAST(op_pattern) == 't'                          ? LETTERS(op_pattern) + 1      \
+                                                                    : LETTERS(op_pattern),                                  \
      .writes = op_writes},
 #include "op/op.def"
 #undef OP
@@ -68,6 +71,13 @@ static enum status refuse(struct decoding *d, enum status status, const char *ex
     snprintf(d->scratch->sentence, sizeof d->scratch->sentence, "%s, got '%s'", expected,
              show(word, shown));
     return status;
+}
+
+static enum status refuse_arity(const struct op_spec *spec, struct op_scratch *scratch)
+{
+    snprintf(scratch->sentence, sizeof scratch->sentence,
+             "wrong number of arguments, expected %s %s", spec->name, spec->arguments);
+    return STATUS_BAD_ARITY;
 }
 
 /* What names_intern said, as a sentence. */
@@ -198,6 +208,32 @@ static enum status decode_token(struct decoding *d, const struct text *words)
     return STATUS_OK;
 }
 
+/*
+ * COLD and its word at the end of the items, if they are there; *items is left with what stands
+ * before them. No item is called COLD: an item has a colon.
+ */
+static enum status decode_cold(struct decoding *d, const struct text *words, uint32_t *items)
+{
+    struct text last = words[*items - 1];
+    if (text_is(last, "COLD"))
+        return refuse(d, STATUS_BAD_ARGUMENT, "expected COLD skip or COLD ask", last);
+    if (*items < 2 || !text_is(words[*items - 2], "COLD"))
+        return STATUS_OK;
+    d->request->memory_only = text_is(last, "skip");
+    if (!d->request->memory_only && !text_is(last, "ask"))
+        return refuse(d, STATUS_BAD_ARGUMENT, "expected COLD skip or COLD ask", last);
+    *items -= 2;
+    return *items > 0 ? STATUS_OK : refuse_arity(d->spec, d->scratch);
+}
+
+/* All words from here on: items, and what the pattern has behind them. */
+static enum status decode_rest(struct decoding *d, const struct text *words, uint32_t count,
+                               bool may_be_cold)
+{
+    enum status status = may_be_cold ? decode_cold(d, words, &count) : STATUS_OK;
+    return status == STATUS_OK ? decode_items(d, words, count) : status;
+}
+
 static enum status decode_words(struct decoding *d, const struct text *args, uint32_t count)
 {
     enum status status = STATUS_OK;
@@ -220,8 +256,10 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
             status = decode_items(d, word++, 1);
             break;
         case 'I':
-            status = decode_items(d, word, (uint32_t)(end - word));
+            status = decode_rest(d, word, (uint32_t)(end - word), what[1] == 'o');
             word = end;
+            break;
+        case 'o':
             break;
         case 't':
             if (word < end)
@@ -241,15 +279,13 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
                       struct hot_request *request)
 {
     bool half_token = spec->args_max == spec->args_min + 2 && count == spec->args_min + 1u;
-    if (count < spec->args_min || count > spec->args_max || half_token) {
-        snprintf(scratch->sentence, sizeof scratch->sentence,
-                 "wrong number of arguments, expected %s %s", spec->name, spec->arguments);
-        return STATUS_BAD_ARITY;
-    }
+    if (count < spec->args_min || count > spec->args_max || half_token)
+        return refuse_arity(spec, scratch);
     request->action = spec->action;
     request->status = STATUS_OK;
     request->name = NAME_INDEX_LIKE;
     request->has_token = false;
+    request->memory_only = false;
     request->time_s = time_s;
     request->item_count = 0;
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};

@@ -101,6 +101,13 @@ static void test_flags(void **state)
     assert_true(READ("--threads=4", "--threads=5", "--durability", "none"));
     assert_int_equal(options.threads, 5);
     assert_int_equal(options.durability, DURABILITY_NONE);
+    assert_int_equal(options.store, OPTION_STORE_ROCKSDB);
+    assert_int_equal(options.keep_journal, 0);
+    assert_true(READ("--store=none", "--keep-journal", "yes", "--item-ttl=1h", "--window-ms=1s"));
+    assert_int_equal(options.store, OPTION_STORE_NONE);
+    assert_int_equal(options.keep_journal, 1);
+    assert_int_equal(options.item_ttl_ms, 3600000);
+    assert_int_equal(options.window_ms, 1000);
 }
 
 static void test_help(void **state)
@@ -162,6 +169,11 @@ static void test_bad_numbers(void **state)
         "--durability=always",
         "--durability=Commit",
         "--durability=",
+        "--durability=commit|interval",
+        "--store=memory",
+        "--keep-journal=1",
+        "--workers=0",
+        "--window-ms=0",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (READ(bad[i]))

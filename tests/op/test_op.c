@@ -68,6 +68,42 @@ static void decodes_reactions(void **state)
     assert_int_equal(request.name, NAME_UNKNOWN);
 }
 
+static void a_feed_says_how_cold_it_asks(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("FEED 1 video:1 video:2"), STATUS_OK);
+    assert_false(request.memory_only);
+    assert_int_equal(decode("FEED 1 video:1 video:2 COLD skip"), STATUS_OK);
+    assert_true(request.memory_only);
+    assert_int_equal(request.item_count, 2);
+    assert_int_equal(decode("FEED 1 video:1 cold SKIP"), STATUS_OK);
+    assert_true(request.memory_only);
+    assert_int_equal(request.item_count, 1);
+    assert_int_equal(decode("FEED 1 video:1 Cold Ask"), STATUS_OK);
+    assert_false(request.memory_only);
+    assert_int_equal(decode("FEED 1 video:1 COLD skip"), STATUS_OK);
+    assert_int_equal(decode("LIKED 1 video:1"), STATUS_OK);
+    assert_false(request.memory_only);
+    static const struct {
+        const char *line;
+        enum status status;
+        const char *part;
+    } bad[] = {
+        {"FEED 1 video:1 COLD maybe", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask, got 'maybe'"},
+        {"FEED 1 video:1 COLD video:2", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
+        {"FEED 1 video:1 COLD", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
+        {"FEED 1 COLD", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
+        {"FEED 1 COLD skip", STATUS_BAD_ARITY, "FEED user item"},
+        {"FEED 1 COLD skip video:1", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+        {"FEED 1 video:1 COLD skip COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+        {"LIKED 1 video:1 COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(decode(bad[i].line), bad[i].status);
+        assert_non_null(strstr(scratch.sentence, bad[i].part));
+    }
+}
+
 static void decodes_additions(void **state)
 {
     (void)state;
@@ -227,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes_reactions),
+        cmocka_unit_test(a_feed_says_how_cold_it_asks),
         cmocka_unit_test(decodes_additions),
         cmocka_unit_test(a_token_belongs_to_item_and_counter),
         cmocka_unit_test(names_keep_their_role),

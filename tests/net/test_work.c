@@ -1,0 +1,451 @@
+/*
+ * Requests that need the store, on a real socket: replies keep their order, nobody else waits, and
+ * a connection, a server or a pool may end or be full at any moment.
+ */
+#include "fake.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "chance.h"
+
+#define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
+#define BUSY_STOPPING "-BUSY the server is shutting down\r\n"
+#define BUSY_LAGGING  "-BUSY the store is too far behind, try again later\r\n"
+
+static struct fake fake;
+
+static int start(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake_start(&fake);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fake_stop(&fake);
+    return 0;
+}
+
+/* A reply of the loop to somebody else: whatever it had to do before is done. */
+static void pass_a_turn(void)
+{
+    int other = client_open(&fake);
+    client_send(other, "LIKED 1 video:1\r\nLIKE 1 video:2\r\n");
+    client_expect(other, "*1\r\n:1\r\n:1\r\n");
+    close(other);
+}
+
+static void replies_keep_their_order(void **state)
+{
+    (void)state;
+    int client = client_open(&fake);
+    client_send(client, "LIKED 1 video:1 video:2\r\n"
+                        "LIKED 1 video:1000001 video:1\r\n"
+                        "LIKE 1 video:3\r\nCOUNTS video:4\r\nPING\r\nLIKE 1 bad\r\n"
+                        "HELLO 3\r\nCOUNTS video:1000002\r\nNOPE\r\nECHO last\r\n");
+    client_expect(client, "*2\r\n:1\r\n:0\r\n");
+    fake_await_inside(&fake, 1);
+    pass_a_turn();
+    client_expect_none(client);
+    fake_gate(&fake, true);
+    client_expect(client, "*2\r\n:1\r\n:1\r\n:1\r\n*1\r\n*2\r\n$7\r\ncomment\r\n:4\r\n+PONG\r\n");
+    char line[256];
+    client_read_line(client, line, sizeof line);
+    assert_non_null(strstr(line, "an item must be type:id"));
+    client_read_line(client, line, sizeof line);
+    assert_string_equal(line, "%7");
+    do
+        client_read_line(client, line, sizeof line);
+    while (strcmp(line, "*0") != 0);
+    client_expect(client, "*1\r\n%1\r\n$7\r\ncomment\r\n:1000002\r\n");
+    client_read_line(client, line, sizeof line);
+    assert_non_null(strstr(line, "unknown command"));
+    client_expect(client, "$4\r\nlast\r\n");
+    close(client);
+}
+
+static void a_feed_from_memory_alone_does_not_wait(void **state)
+{
+    (void)state;
+    int client = client_open(&fake);
+    client_send(client, "FEED 1 video:1000001 COLD skip\r\n");
+    client_expect(client, "*1\r\n*2\r\n*0\r\n*2\r\n$7\r\ncomment\r\n:1000001\r\n");
+    assert_int_equal(fake_ran(&fake), 0);
+    close(client);
+}
+
+static void a_violation_behind_a_job_is_told_in_its_place(void **state)
+{
+    (void)state;
+    int client = client_open(&fake);
+    client_send(client, "LIKED 1 video:1000001\r\n*1\r\n$x\r\n");
+    fake_await_inside(&fake, 1);
+    pass_a_turn();
+    client_expect_none(client);
+    fake_gate(&fake, true);
+    client_expect(client,
+                  "*1\r\n:1\r\n-ERR Protocol error: bad or too large length of an argument\r\n");
+    client_expect_end(client);
+    close(client);
+}
+
+static void what_was_asked_before_a_half_close_is_answered(void **state)
+{
+    (void)state;
+    int client = client_open(&fake);
+    client_send(client, "LIKE 1 video:1000001\r\nLIKED 1 video:1000003\r\nPING\r\n");
+    shutdown(client, SHUT_WR);
+    fake_await_inside(&fake, 1);
+    pass_a_turn();
+    fake_gate(&fake, true);
+    client_expect(client, ":1\r\n*1\r\n:1\r\n+PONG\r\n");
+    client_expect_end(client);
+    close(client);
+}
+
+static void writes_of_a_worker_are_on_disk_when_they_are_answered(void **state)
+{
+    (void)state;
+    int client = client_open(&fake);
+    fake_gate(&fake, true);
+    uint64_t before = journal_appended(fake.journal);
+    client_send(client, "LIKE 1 video:1000001\r\n");
+    client_expect(client, ":1\r\n");
+    assert_true(journal_appended(fake.journal) > before);
+    assert_int_equal(journal_released(fake.journal), journal_appended(fake.journal));
+    close(client);
+}
+
+static void a_client_may_leave_while_a_worker_has_its_request(void **state)
+{
+    (void)state;
+    struct linger at_once = {.l_onoff = 1};
+    for (int i = 0; i < 8; i++) {
+        int client = client_open(&fake);
+        client_send(client, "LIKED 1 video:1\r\nLIKE 1 video:1000001\r\nPING\r\n");
+        client_expect(client, "*1\r\n:1\r\n");
+        if (i % 2 == 0)
+            setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(client);
+    }
+    fake_await_inside(&fake, 4);
+    pass_a_turn();
+    fake_gate(&fake, true);
+    pass_a_turn();
+}
+
+static void set_limit(size_t limit)
+{
+    uv_mutex_lock(&fake.server.work.lock);
+    fake.server.work.limit = limit;
+    uv_mutex_unlock(&fake.server.work.lock);
+}
+
+static void past_the_limit_only_what_needs_the_store_is_refused(void **state)
+{
+    (void)state;
+    set_limit(2);
+    int clients[7];
+    for (int i = 0; i < 6; i++) {
+        clients[i] = client_open(&fake);
+        client_send(clients[i], "LIKED 1 video:1000001\r\n");
+        if (i < 4)
+            fake_await_inside(&fake, i + 1);
+    }
+    while (work_waiting(&fake.server.work) < 2)
+        sched_yield();
+    clients[6] = client_open(&fake);
+    client_send(clients[6], "LIKED 1 video:1\r\nLIKE 1 video:1000001\r\nLIKE 1 video:4\r\n"
+                            "LIKED 1 video:1000002\r\nLIKED 1 video:3\r\nPING\r\n");
+    client_expect(clients[6],
+                  "*1\r\n:1\r\n" BUSY_CAPACITY ":1\r\n" BUSY_CAPACITY "*1\r\n:1\r\n+PONG\r\n");
+    fake_gate(&fake, true);
+    for (int i = 0; i < 6; i++)
+        client_expect(clients[i], "*1\r\n:1\r\n");
+    client_send(clients[6], "LIKED 1 video:1000001\r\n");
+    client_expect(clients[6], "*1\r\n:1\r\n");
+    for (int i = 0; i < 7; i++)
+        close(clients[i]);
+}
+
+static void no_memory_for_a_job_is_busy(void **state)
+{
+    (void)state;
+    int client = client_open(&fake);
+    client_send(client, "PING\r\n");
+    client_expect(client, "+PONG\r\n");
+    uint64_t free_bytes = fake.budget.limit - memory_used(&fake.budget);
+    assert_true(memory_charge_connection(&fake.budget, free_bytes - 64));
+    client_send(client, "LIKED 1 video:1000001\r\nLIKED 1 video:1\r\n");
+    client_expect(client, BUSY_CAPACITY "*1\r\n:1\r\n");
+    memory_release(&fake.budget, free_bytes - 64);
+    close(client);
+}
+
+static void *stop_server(void *unused)
+{
+    server_stop(&fake.server);
+    return unused;
+}
+
+static void stopping_waits_for_jobs_and_answers_them(void **state)
+{
+    (void)state;
+    pthread_t stopper;
+    int clients[6];
+    for (int i = 0; i < 4; i++) {
+        clients[i] = client_open(&fake);
+        client_send(clients[i], "LIKED 1 video:1000001\r\nLIKE 1 video:2\r\n");
+        fake_await_inside(&fake, i + 1);
+    }
+    for (int i = 4; i < 6; i++) {
+        clients[i] = client_open(&fake);
+        client_send(clients[i], "LIKED 1 video:1000003\r\nLIKE 1 video:1000004\r\n"
+                                "LIKED 1 video:1000005 video:6\r\n");
+    }
+    while (work_waiting(&fake.server.work) < 2)
+        sched_yield();
+    assert_int_equal(pthread_create(&stopper, NULL, stop_server, NULL), 0);
+    while (!atomic_load(&fake.server.guard.stopping))
+        sched_yield();
+    fake_gate(&fake, true);
+    for (int i = 0; i < 4; i++) /* one batch, admitted before the end was in sight */
+        client_expect(clients[i], "*1\r\n:1\r\n:1\r\n");
+    for (int i = 4; i < 6; i++)
+        client_expect(clients[i], "*1\r\n:1\r\n" BUSY_STOPPING "*2\r\n:1\r\n:0\r\n");
+    for (int i = 0; i < 6; i++) {
+        client_expect_end(clients[i]);
+        close(clients[i]);
+    }
+    pthread_join(stopper, NULL);
+}
+
+/* Drained for as long as it may: clients are let go, and the job is waited for all the same. */
+static void a_stuck_job_outlives_its_connection(void **state)
+{
+    (void)state;
+    pthread_t stopper;
+    int client = client_open(&fake);
+    client_send(client, "LIKE 1 video:1000001\r\n");
+    fake_await_inside(&fake, 1);
+    assert_int_equal(pthread_create(&stopper, NULL, stop_server, NULL), 0);
+    client_expect_end(client);
+    fake_await_inside(&fake, 1);
+    fake_gate(&fake, true);
+    pthread_join(stopper, NULL);
+    assert_int_equal(fake_ran(&fake), 1);
+    close(client);
+}
+
+/* Time-outs are for clients that are slow or silent, not for those that wait for a worker. */
+static void waiting_for_a_worker_is_not_being_idle_or_slow(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.idle_timeout_ms = 500;
+    fake.options.slow_timeout_ms = 500;
+    fake_start(&fake);
+    int silent = client_open(&fake), asking = client_open(&fake), halfway = client_open(&fake);
+    client_send(asking, "LIKED 1 video:1000001\r\n");
+    client_send(halfway, "LIKED 1 video:1000003\r\n*2\r\n$4\r\n");
+    fake_await_inside(&fake, 2);
+    int later_silent = client_open(&fake), later_halfway = client_open(&fake);
+    client_send(later_halfway, "*2\r\n$4\r\n");
+    client_expect_end(silent);
+    client_expect_end(later_silent);
+    client_expect_end(later_halfway);
+    fake_gate(&fake, true);
+    client_expect(asking, "*1\r\n:1\r\n");
+    client_expect(halfway, "*1\r\n:1\r\n");
+    client_send(halfway, "ECHO\r\n$2\r\nhi\r\n");
+    client_expect(halfway, "$2\r\nhi\r\n");
+    client_expect_end(asking);
+    client_expect_end(halfway);
+    int all[] = {silent, asking, halfway, later_silent, later_halfway};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        close(all[i]);
+    fake_stop(&fake);
+}
+
+/* A store too far behind: loops and workers refuse writes; reads go on; then writes do. */
+static void writes_wait_for_a_store_that_is_behind(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 100;
+    fake.parts.lag_max_bytes = 200;
+    fake_start(&fake);
+    fake_gate(&fake, true);
+    int client = client_open(&fake);
+    char line[128];
+    int taken = 0;
+    do {
+        client_send(client, taken % 2 ? "LIKE 1 video:1000001\r\n" : "LIKE 1 video:1\r\n");
+        client_read_line(client, line, sizeof line);
+    } while (strcmp(line, ":1") == 0 && ++taken < 100);
+    assert_in_range(taken, 2, 20);
+    assert_string_equal(line, "-BUSY the store is too far behind, try again later");
+    client_send(client, "LIKED 1 video:1\r\nLIKED 1 video:1000001\r\n");
+    client_expect(client, "*1\r\n:1\r\n*1\r\n:1\r\n");
+    client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1000001\r\nLIKE 1 video:1000001\r\n");
+    client_expect(client, BUSY_LAGGING "*1\r\n:1\r\n" BUSY_LAGGING);
+    server_projected(&fake.server, journal_appended(fake.journal));
+    client_send(client, "LIKE 1 video:1\r\nLIKE 1 video:1000001\r\n");
+    client_expect(client, ":1\r\n:1\r\n");
+    close(client);
+    fake_stop(&fake);
+}
+
+/* Between the two bounds everything is answered, whoever sends it and however much at once. */
+static void writes_slow_down_and_all_of_them_are_answered(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 8, WRITES = 40 };
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 1;
+    fake.parts.lag_max_bytes = MIB(1);
+    fake_start(&fake);
+    fake_gate(&fake, true);
+    int clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_open(&fake);
+        for (int write = 0; write < WRITES; write++)
+            client_send(clients[i],
+                        write % 8 == 5 ? "LIKE 1 video:1000001\r\n" : "LIKE 1 video:1\r\n");
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        for (int write = 0; write < WRITES; write++)
+            client_expect(clients[i], ":1\r\n");
+        close(clients[i]);
+    }
+    fake_stop(&fake);
+}
+
+/* Many clients, long pipelines, some of it cold, bytes cut anywhere: each gets what it asked for. */
+
+enum { STRESS_CLIENTS = 6, STRESS_COMMANDS = 2000 };
+
+struct stress {
+    pthread_t thread;
+    uint64_t seed;
+    char *asked, *expected;
+    int fd;
+};
+
+static void *send_in_pieces(void *argument)
+{
+    struct stress *s = argument;
+    struct chance chance = {s->seed};
+    size_t length = strlen(s->asked);
+    for (size_t at = 0; at < length;) {
+        size_t piece = 1 + chance_below(&chance, chance_below(&chance, 8) ? 3000 : 20);
+        piece = piece < length - at ? piece : length - at;
+        if (send(s->fd, s->asked + at, piece, MSG_NOSIGNAL) != (ssize_t)piece)
+            break;
+        at += piece;
+    }
+    return NULL;
+}
+
+/* One command and its reply. */
+static void write_one(FILE *asked, FILE *expected, unsigned what, unsigned id)
+{
+    char digits[16];
+    int width = snprintf(digits, sizeof digits, "%u", id);
+    switch (what) {
+    case 0:
+        fprintf(asked, "LIKE 1 video:%u\r\n", id);
+        fprintf(expected, ":1\r\n");
+        break;
+    case 1:
+        fprintf(asked, "LIKED 1 video:%u\r\n", id);
+        fprintf(expected, "*1\r\n:%u\r\n", id % 2);
+        break;
+    case 2:
+        fprintf(asked, "ADD video:%u view 1\r\n", id);
+        fprintf(expected, ":%u\r\n", id);
+        break;
+    default:
+        fprintf(asked, "ECHO %u\r\n", id);
+        fprintf(expected, "$%d\r\n%s\r\n", width, digits);
+    }
+}
+
+static void make_stress(struct stress *s, struct chance *chance)
+{
+    size_t size;
+    FILE *asked = open_memstream(&s->asked, &size);
+    FILE *expected = open_memstream(&s->expected, &size);
+    assert_true(asked != NULL && expected != NULL);
+    s->seed = chance_next(chance);
+    for (int i = 0; i < STRESS_COMMANDS; i++) {
+        unsigned id = chance_below(chance, 1000) + (chance_below(chance, 20) ? 0 : COLD);
+        write_one(asked, expected, chance_below(chance, 4), id);
+    }
+    assert_int_equal(fclose(asked), 0);
+    assert_int_equal(fclose(expected), 0);
+}
+
+static void everybody_gets_what_they_asked_for(void **state)
+{
+    (void)state;
+    struct chance chance = {test_seed()};
+    struct stress all[STRESS_CLIENTS];
+    fake_gate(&fake, true);
+    for (int i = 0; i < STRESS_CLIENTS; i++) {
+        make_stress(&all[i], &chance);
+        all[i].fd = client_open(&fake);
+        assert_int_equal(pthread_create(&all[i].thread, NULL, send_in_pieces, &all[i]), 0);
+    }
+    for (int i = 0; i < STRESS_CLIENTS; i++) {
+        size_t length = strlen(all[i].expected);
+        char *got = calloc(1, length + 1);
+        assert_non_null(got);
+        assert_int_equal(recv(all[i].fd, got, length, MSG_WAITALL), length);
+        assert_string_equal(got, all[i].expected);
+        pthread_join(all[i].thread, NULL);
+        client_expect_none(all[i].fd);
+        close(all[i].fd);
+        free(got);
+        free(all[i].asked);
+        free(all[i].expected);
+    }
+    assert_true(fake_ran(&fake) > 0);
+}
+
+int main(void)
+{
+#define ON_A_SERVER(test) cmocka_unit_test_setup_teardown(test, start, stop)
+    const struct CMUnitTest tests[] = {
+        ON_A_SERVER(replies_keep_their_order),
+        ON_A_SERVER(a_feed_from_memory_alone_does_not_wait),
+        ON_A_SERVER(a_violation_behind_a_job_is_told_in_its_place),
+        ON_A_SERVER(what_was_asked_before_a_half_close_is_answered),
+        ON_A_SERVER(writes_of_a_worker_are_on_disk_when_they_are_answered),
+        ON_A_SERVER(a_client_may_leave_while_a_worker_has_its_request),
+        ON_A_SERVER(past_the_limit_only_what_needs_the_store_is_refused),
+        ON_A_SERVER(no_memory_for_a_job_is_busy),
+        ON_A_SERVER(stopping_waits_for_jobs_and_answers_them),
+        ON_A_SERVER(a_stuck_job_outlives_its_connection),
+        cmocka_unit_test(waiting_for_a_worker_is_not_being_idle_or_slow),
+        cmocka_unit_test(writes_wait_for_a_store_that_is_behind),
+        cmocka_unit_test(writes_slow_down_and_all_of_them_are_answered),
+        ON_A_SERVER(everybody_gets_what_they_asked_for),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
