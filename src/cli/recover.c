@@ -1,3 +1,8 @@
+/*
+ * Positions: F of the filter file, D of the store (both as of its last flush), E the journal's end;
+ * F <= D <= E, and the journal has kept everything from F on. Events from F to D concern the filters
+ * alone, those from D to E the hot tier, and later the store.
+ */
 #include "cli/recover.h"
 
 #include <stdio.h>
@@ -7,97 +12,370 @@
 #include "base/log.h"
 #include "hot/memory/hot_memory.h"
 #include "journal/file/journal_file.h"
+#include "project/catch_up.h"
+#include "store/rocksdb/store_rocksdb.h"
 
 /* Events are handed to the hot tier in runs, so that it can look ahead. */
 #define RUN 64
 
-struct recovery {
-    struct names *names;
-    struct hot *hot;
-    uint32_t now_s;
+#define PROGRESS_NS 1000000000ULL
+
+/* Tells how far something long is, once a second. */
+struct progress {
+    const char *what;
     uint64_t started_ns;
-    uint64_t said_ns; /* when progress was last told */
-    size_t count;
-    struct event events[RUN];
+    uint64_t said_ns;
 };
 
-static enum status apply_run(struct recovery *r)
+static struct progress progress_start(const char *what)
 {
-    enum status status = hot_memory_apply(r->hot, r->events, r->count, 0, r->now_s);
-    r->count = 0;
-    if (status == STATUS_NO_MEMORY)
-        log_error("the data does not fit in --max-memory");
+    uint64_t now = clock_monotonic_ns();
+    return (struct progress){.what = what, .started_ns = now, .said_ns = now};
+}
+
+static double progress_seconds(const struct progress *progress)
+{
+    return (double)(clock_monotonic_ns() - progress->started_ns) / 1e9;
+}
+
+static bool progress_is_due(struct progress *progress)
+{
+    uint64_t now = clock_monotonic_ns();
+    if (now - progress->said_ns < PROGRESS_NS)
+        return false;
+    progress->said_ns = now;
+    return true;
+}
+
+static double percent(uint64_t done, uint64_t total)
+{
+    return total == 0 ? 0.0 : 100.0 * (double)done / (double)total;
+}
+
+static void progress_tell(void *context, uint64_t done, uint64_t total)
+{
+    struct progress *progress = context;
+    if (progress_is_due(progress))
+        log_info("%s: %.0f %%, %.0f s", progress->what, percent(done, total),
+                 progress_seconds(progress));
+}
+
+static struct window_options window_options(const struct recovered *r)
+{
+    return (struct window_options){
+        .journal_directory = r->journal_directory,
+        .budget = r->budget,
+        .events_max = r->sizes->window_events,
+        .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .seed = r->seed,
+    };
+}
+
+static bool open_store(struct recovered *r)
+{
+    char problem[512] = "";
+    struct store_rocksdb_options options = {
+        .directory = r->store_directory,
+        .memory_budget = r->budget,
+        .cache_bytes = r->sizes->block_cache,
+        .write_buffer_bytes = r->sizes->write_buffer,
+        .batch_max = (uint32_t)r->sizes->window_events,
+    };
+    r->store = store_rocksdb_open(&options, problem, sizeof problem);
+    if (r->store == NULL)
+        log_error("cannot open the store: %s", problem);
+    return r->store != NULL;
+}
+
+static bool new_filters(struct recovered *r)
+{
+    filters_free(r->filters);
+    r->filters = filters_new(r->budget, r->seed);
+    r->filter_position = 0;
+    if (r->filters == NULL)
+        log_error("no memory for the filters within --max-memory");
+    return r->filters != NULL;
+}
+
+static bool rebuild_filters(struct recovered *r)
+{
+    struct progress progress = progress_start("making the filters from the store");
+    if (!new_filters(r))
+        return false;
+    enum status status = filters_rebuild(r->filters, r->store, progress_tell, &progress);
+    if (status != STATUS_OK) {
+        log_error("cannot make the filters from the store: %s", status_sentence(status));
+        return false;
+    }
+    log_info("made the filters from the store in %.1f s", progress_seconds(&progress));
+    return true;
+}
+
+/* From the file, and from the journal what came after it. */
+static enum status load_filters(struct recovered *r, char *problem, size_t size)
+{
+    struct progress progress = progress_start("loading the filters");
+    uint64_t reached = store_position(r->store);
+    enum status status = filters_load(r->filters, r->filter_path, &r->filter_position,
+                                      progress_tell, &progress, problem, size);
+    if (status != STATUS_OK)
+        return status;
+    if (r->filter_position > reached) {
+        snprintf(problem, size, "the filter file is of a later time than the store");
+        return STATUS_DAMAGED;
+    }
+    if (r->filter_position == reached)
+        return STATUS_OK;
+    struct progress following = progress_start("bringing the filters up to the store");
+    struct catch_up how = {
+        .window = window_options(r), .progress = progress_tell, .context = &following};
+    return catch_up_filters(&how, r->filters, r->filter_position, reached, problem, size);
+}
+
+static bool open_filters(struct recovered *r)
+{
+    char problem[512] = "";
+    if (!new_filters(r))
+        return false;
+    enum status status = load_filters(r, problem, sizeof problem);
+    if (status == STATUS_OK)
+        return true;
+    if (status == STATUS_MORE && store_position(r->store) == 0)
+        return true;
+    log_warn("%s; making the filters anew", problem);
+    return rebuild_filters(r);
+}
+
+static bool open_hot(struct recovered *r)
+{
+    struct hot_memory_options options = {
+        .budget = r->budget,
+        .store = r->store,
+        .filters = r->filters,
+        .exclusive = r->exclusive,
+        .shelf_max = (uint32_t)r->options->shelf_max,
+        .shelf_age_s = (uint32_t)(r->options->shelf_age_ms / 1000),
+        .item_ttl_s = (uint32_t)(r->options->item_ttl_ms / 1000),
+        .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .token_max = r->options->token_max,
+        .seed = r->seed,
+    };
+    r->hot = hot_memory_open(&options);
+    if (r->hot == NULL)
+        log_error("no memory for an empty server within --max-memory");
+    return r->hot != NULL;
+}
+
+/* Names as the store has them: they are restored in the order they were made. */
+struct name_list {
+    size_t count;
+    struct store_name names[LIMIT_TYPES + LIMIT_NAMES];
+};
+
+static enum status collect_name(void *context, const struct store_name *name)
+{
+    struct name_list *list = context;
+    if (list->count == sizeof list->names / sizeof list->names[0])
+        return STATUS_DAMAGED;
+    list->names[list->count++] = *name;
+    return STATUS_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return (int)((const struct store_name *)a)->index - (int)((const struct store_name *)b)->index;
+}
+
+static enum status restore_names(struct recovered *r)
+{
+    struct name_list *list = calloc(1, sizeof *list);
+    if (list == NULL)
+        return STATUS_NO_MEMORY;
+    struct store_visitor visitor = {.name = collect_name, .context = list};
+    enum status status = store_visit(r->store, &visitor);
+    qsort(list->names, list->count, sizeof list->names[0], compare_names);
+    for (size_t i = 0; i < list->count && status == STATUS_OK; i++) {
+        const struct store_name *name = &list->names[i];
+        status = names_restore(r->names, name->role, name->index, name->text, name->length);
+    }
+    free(list);
     return status;
 }
 
-static enum status visit(void *context, const struct event *event, uint64_t position, size_t size)
+static enum status restore_token(void *context, const struct store_token *token)
 {
-    struct recovery *r = context;
-    (void)position;
-    (void)size;
+    struct recovered *r = context;
+    uint64_t now_s = clock_wall_ms() / 1000;
+    if (token->time_s + r->options->token_ttl_ms / 1000 < now_s)
+        return STATUS_OK;
+    return hot_memory_restore_token(r->hot, token->item, token->token, token->time_s);
+}
+
+/* Names and tokens that the journal may not have any more. */
+static bool restore_words(struct recovered *r)
+{
+    struct store_visitor visitor = {.token = restore_token, .context = r};
+    if (r->store == NULL)
+        return true;
+    enum status status = restore_names(r);
+    if (status == STATUS_OK)
+        status = store_visit(r->store, &visitor);
+    if (status != STATUS_OK)
+        log_error("cannot read names and tokens from the store: %s", status_sentence(status));
+    return status == STATUS_OK;
+}
+
+/* The kinds there are, once all names are known. */
+static void restore_kinds(struct recovered *r)
+{
+    for (size_t i = 0; i < names_count(r->names); i++)
+        if (names_get(r->names, (uint8_t)i)->role == NAME_KIND)
+            hot_memory_know_kind(r->hot, (uint8_t)i);
+}
+
+struct replay {
+    struct recovered *r;
+    uint32_t now_s;
+    struct progress progress;
+    uint64_t from;
+    bool too_much; /* for memory: only names are taken from here on */
+    size_t count;
+    uint64_t position; /* after the last of events[] */
+    struct event events[RUN];
+};
+
+static enum status replay_run(struct replay *replay)
+{
+    enum status status = hot_memory_apply(replay->r->hot, replay->events, replay->count,
+                                          replay->position, replay->now_s);
+    replay->count = 0;
+    if (status != STATUS_NO_MEMORY || replay->r->store == NULL)
+        return status;
+    replay->too_much = true;
+    return STATUS_OK;
+}
+
+static enum status replay_visit(void *context, const struct event *event, uint64_t position,
+                                size_t size)
+{
+    struct replay *replay = context;
+    struct recovered *r = replay->r;
     if (event->type == EVENT_DEFINE)
         return names_restore(r->names, event->name, event->index, event->text, event->text_length);
-    r->events[r->count++] = *event;
-    return r->count == RUN ? apply_run(r) : STATUS_OK;
+    if (r->store != NULL && position - replay->from > r->sizes->lag_max_bytes)
+        replay->too_much = true;
+    if (replay->too_much)
+        return STATUS_OK;
+    replay->events[replay->count++] = *event;
+    replay->position = position + size;
+    return replay->count == RUN ? replay_run(replay) : STATUS_OK;
 }
 
-static void progress(void *context, const struct journal_report *report)
+static void replay_progress(void *context, const struct journal_report *report)
 {
-    struct recovery *r = context;
-    uint64_t now_ns = clock_monotonic_ns();
-    if (now_ns - r->said_ns < 1000000000)
+    struct replay *replay = context;
+    if (!progress_is_due(&replay->progress))
         return;
-    r->said_ns = now_ns;
-    double seconds = (double)(now_ns - r->started_ns) / 1e9;
+    double seconds = progress_seconds(&replay->progress);
     log_info("replaying the journal: %.0f %%, %.1f M events, %.1f M/s",
-             report->bytes_total ? 100.0 * (double)report->bytes_read / (double)report->bytes_total
-                                 : 0.0,
-             (double)report->events / 1e6, (double)report->events / 1e6 / seconds);
+             percent(report->bytes_read, report->bytes_total), (double)report->visited / 1e6,
+             (double)report->visited / 1e6 / seconds);
 }
 
-static void say_result(const struct recovery *r, const struct journal_report *report)
+static void say_result(const struct replay *replay, const struct journal_report *report)
 {
-    double seconds = (double)(clock_monotonic_ns() - r->started_ns) / 1e9;
+    double seconds = progress_seconds(&replay->progress);
     if (report->torn_bytes > 0)
         log_warn("cut off a torn tail of %llu bytes in segment %s at offset %llu: what it held was "
                  "never acknowledged",
                  (unsigned long long)report->torn_bytes, report->torn_segment,
                  (unsigned long long)report->torn_offset);
-    if (report->events > 0)
-        log_info("replayed %llu events in %.3f s (%.0f/s)", (unsigned long long)report->events,
-                 seconds, (double)report->events / seconds);
+    if (report->visited > 0)
+        log_info("replayed %llu events in %.3f s (%.0f/s)", (unsigned long long)report->visited,
+                 seconds, (double)report->visited / seconds);
 }
 
-struct journal *recover(const struct options *options, struct names *names, struct hot *hot)
+static enum status open_journal(struct replay *replay, struct journal_report *report)
 {
-    struct recovery *r = calloc(1, sizeof *r);
-    char directory[OPTION_TEXT_MAX + 16];
-    if (r == NULL)
-        return NULL;
-    r->names = names;
-    r->hot = hot;
-    r->now_s = (uint32_t)(clock_wall_ms() / 1000);
-    r->started_ns = r->said_ns = clock_monotonic_ns();
-    snprintf(directory, sizeof directory, "%s/journal", options->data);
-    struct journal_file_options file = {.directory = directory,
-                                        .durability = (enum durability)options->durability,
-                                        .interval_ms = options->interval_ms,
-                                        .segment_bytes = options->segment_bytes};
-    struct journal_reading reading = {.visit = visit, .progress = progress, .context = r};
-    struct journal_report report = {0};
-    struct journal *journal = NULL;
-    enum status status = journal_file_open(&file, &reading, &report, &journal);
+    struct recovered *r = replay->r;
+    struct journal_file_options file = {.directory = r->journal_directory,
+                                        .durability = (enum durability)r->options->durability,
+                                        .interval_ms = r->options->interval_ms,
+                                        .segment_bytes = r->options->segment_bytes};
+    struct journal_reading reading = {.visit = replay_visit,
+                                      .progress = replay_progress,
+                                      .context = replay,
+                                      .from = replay->from};
+    enum status status = journal_file_open(&file, &reading, report, &r->journal);
     if (status == STATUS_OK)
-        status = apply_run(r);
-    if (status == STATUS_OK) {
-        say_result(r, &report);
-    } else {
+        status = replay_run(replay);
+    if (status == STATUS_NO_MEMORY)
+        snprintf(report->problem, sizeof report->problem, "the data does not fit in --max-memory");
+    if (status == STATUS_OK)
+        say_result(replay, report);
+    else
         log_error("cannot open the journal: %s",
-                  report.problem[0] ? report.problem : status_sentence(status));
-        if (journal != NULL)
-            journal_close(journal);
-        journal = NULL;
-    }
-    free(r);
-    return journal;
+                  report->problem[0] ? report->problem : status_sentence(status));
+    return status;
+}
+
+/* Memory is not for so much: it goes to the store first, and memory begins empty. */
+static bool project_first(struct recovered *r, uint64_t end)
+{
+    char problem[512] = "";
+    struct progress progress = progress_start("carrying the journal to the store");
+    struct catch_up how = {
+        .window = window_options(r), .progress = progress_tell, .context = &progress};
+    log_info("the journal has more than memory should hold: carrying it to the store first");
+    hot_close(r->hot);
+    r->hot = NULL;
+    enum status status = catch_up_store(&how, r->store, r->filters, end, problem, sizeof problem);
+    if (status != STATUS_OK)
+        log_error("cannot carry the journal to the store: %s",
+                  problem[0] ? problem : status_sentence(status));
+    return status == STATUS_OK && open_hot(r) && restore_words(r);
+}
+
+static bool replay_journal(struct recovered *r)
+{
+    struct replay *replay = calloc(1, sizeof *replay);
+    struct journal_report report = {0};
+    if (replay == NULL)
+        return false;
+    replay->r = r;
+    replay->now_s = (uint32_t)(clock_wall_ms() / 1000);
+    replay->progress = progress_start("replaying the journal");
+    replay->from = r->store != NULL ? store_position(r->store) : 0;
+    bool opened = open_journal(replay, &report) == STATUS_OK;
+    if (opened && replay->too_much)
+        opened = project_first(r, report.end);
+    free(replay);
+    return opened;
+}
+
+bool recover(struct recovered *r)
+{
+    const char *data = r->options->data;
+    snprintf(r->journal_directory, sizeof r->journal_directory, "%s/journal", data);
+    snprintf(r->store_directory, sizeof r->store_directory, "%s/store", data);
+    snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
+    r->names = names_new();
+    if (r->names == NULL)
+        return false;
+    if (r->options->store == OPTION_STORE_ROCKSDB && !(open_store(r) && open_filters(r)))
+        return false;
+    if (!open_hot(r) || !restore_words(r) || !replay_journal(r))
+        return false;
+    restore_kinds(r);
+    return true;
+}
+
+void recover_close(struct recovered *r)
+{
+    if (r->hot != NULL)
+        hot_close(r->hot);
+    filters_free(r->filters);
+    if (r->store != NULL)
+        store_close(r->store);
+    names_free(r->names);
 }

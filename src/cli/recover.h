@@ -1,16 +1,48 @@
 /*
- * Recovery: the journal is read from its beginning, names and hot tier are rebuilt from it, and it
- * is opened for appending.
+ * From a data directory to a hot tier that knows everything: the store is opened, the filters before
+ * it are loaded and brought to its position, and what the journal has beyond that is replayed into
+ * memory. If that is more than memory should hold, it is carried to the store first.
  */
 #ifndef LAUD_CLI_RECOVER_H
 #define LAUD_CLI_RECOVER_H
 
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/options.h"
+#include "cli/sizes.h"
+#include "filter/filters.h"
+#include "hot/exclusive.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
+#include "store/store.h"
 
-/* NULL: the reason was logged. Says what it replayed, and how far it is if that takes long. */
-struct journal *recover(const struct options *options, struct names *names, struct hot *hot);
+/* Paths of the parts of a data directory. */
+#define RECOVER_PATH_BYTES (OPTION_TEXT_MAX + 32)
+
+struct recovered {
+    /* The caller's */
+    const struct options *options;
+    const struct sizes *sizes;
+    struct memory_budget *budget;
+    const struct exclusive *exclusive;
+    uint64_t seed; /* a number nobody can guess */
+
+    char journal_directory[RECOVER_PATH_BYTES];
+    char store_directory[RECOVER_PATH_BYTES];
+    char filter_path[RECOVER_PATH_BYTES];
+
+    struct names *names;
+    struct store *store;      /* NULL with --store none, as are the next */
+    struct filters *filters;  /* as of the store's position */
+    uint64_t filter_position; /* of the file they came from, 0: none */
+    struct hot *hot;
+    struct journal *journal;
+};
+
+/* False: said why in the log, and recover_close is still due. */
+bool recover(struct recovered *recovered);
+
+/* Closes all but the journal, which goes first and is the caller's to close. */
+void recover_close(struct recovered *recovered);
 
 #endif

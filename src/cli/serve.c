@@ -27,12 +27,11 @@
 /* What `serve` holds while it runs. */
 struct serving {
     struct options options;
+    struct sizes sizes;
     struct memory_budget budget;
     struct exclusive exclusive;
-    struct names *names;
-    struct store *store;
-    struct hot *hot;
-    struct journal *journal;
+    struct recovered parts;
+    struct projector *projector;
     struct server server; /* all zero is one that never started */
     sigset_t signals;
     int lock;
@@ -43,11 +42,6 @@ static unsigned usable_cores(void)
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return (unsigned)(count < 1 ? 1 : count > LIMIT_THREADS ? LIMIT_THREADS : count);
-}
-
-static uint64_t half_of_memory(void)
-{
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
 /* A name's definition goes into the journal before the name can be used. */
@@ -79,42 +73,71 @@ static bool open_directory(struct serving *s)
     return s->lock >= 0;
 }
 
-static bool open_hot(struct serving *s)
+static bool open_parts(struct serving *s)
 {
-    s->budget.limit = s->options.max_memory ? s->options.max_memory : half_of_memory();
-    s->budget.reserve = s->budget.limit / 16;
-    s->names = names_new();
-    struct hot_memory_options options = {
-        .budget = &s->budget,
-        .store = s->store,
-        .exclusive = &s->exclusive,
-        .shelf_max = (uint32_t)s->options.shelf_max,
-        .token_ttl_s = (uint32_t)(s->options.token_ttl_ms / 1000),
-        .token_max = s->options.token_max,
-    };
-    if (getrandom(&options.seed, sizeof options.seed, 0) != sizeof options.seed)
-        options.seed = clock_monotonic_ns();
-    if (s->names != NULL)
-        s->hot = hot_memory_open(&options);
-    if (s->hot == NULL)
-        log_error("no memory for an empty server within --max-memory");
-    return s->hot != NULL;
+    s->sizes = sizes_of(&s->options);
+    s->budget.limit = s->sizes.memory;
+    s->budget.reserve = s->sizes.connections;
+    s->parts.options = &s->options;
+    s->parts.sizes = &s->sizes;
+    s->parts.budget = &s->budget;
+    s->parts.exclusive = &s->exclusive;
+    if (getrandom(&s->parts.seed, sizeof s->parts.seed, 0) != sizeof s->parts.seed)
+        s->parts.seed = clock_monotonic_ns();
+    return recover(&s->parts);
 }
 
-static bool open_journal(struct serving *s)
+/* From here on decisions are recorded. */
+static bool start_recording(struct serving *s)
 {
     char problem[256];
-    s->journal = recover(&s->options, s->names, s->hot);
-    if (s->journal == NULL)
-        return false;
-    names_set_recorder(s->names, record_name, s->journal);
-    hot_memory_set_journal(s->hot, s->journal);
+    struct recovered *parts = &s->parts;
+    names_set_recorder(parts->names, record_name, parts->journal);
+    hot_memory_set_journal(parts->hot, parts->journal);
     enum status status =
-        exclusive_parse(&s->exclusive, s->options.exclusive, s->names, problem, sizeof problem);
+        exclusive_parse(&s->exclusive, s->options.exclusive, parts->names, problem, sizeof problem);
     if (status != STATUS_OK)
         log_error("exclusive = %s: %s", s->options.exclusive, problem);
-    journal_kick(s->journal); /* the kinds that made */
+    journal_kick(parts->journal); /* the kinds that made */
     return status == STATUS_OK;
+}
+
+static void projected(void *context, uint64_t position)
+{
+    struct serving *s = context;
+    hot_memory_projected(s->parts.hot, position);
+    server_projected(&s->server, position);
+}
+
+static bool start_projector(struct serving *s)
+{
+    char problem[512] = "no memory for the hot tier's keeper";
+    const struct recovered *parts = &s->parts;
+    if (parts->store == NULL)
+        return true;
+    struct projector_options options = {
+        .journal_directory = parts->journal_directory,
+        .filter_path = parts->filter_path,
+        .journal = parts->journal,
+        .store = parts->store,
+        .filters = parts->filters,
+        .budget = &s->budget,
+        .filter_position = parts->filter_position,
+        .window_ms = s->options.window_ms,
+        .window_events = s->sizes.window_events,
+        .checkpoint_bytes = s->sizes.checkpoint_bytes,
+        .token_ttl_s = (uint32_t)(s->options.token_ttl_ms / 1000),
+        .seed = parts->seed,
+        .keep_journal = s->options.keep_journal,
+        .moved = projected,
+        .context = s,
+    };
+    server_projected(&s->server, store_position(parts->store));
+    if (hot_memory_start(parts->hot))
+        s->projector = projector_start(&options, problem, sizeof problem);
+    if (s->projector == NULL)
+        log_error("cannot start the projector: %s", problem);
+    return s->projector != NULL;
 }
 
 /* A host that can be typed after -h: a wildcard address is reached on loopback. */
@@ -150,11 +173,17 @@ static bool start_server(struct serving *s)
 {
     char problem[512];
     struct server_parts parts = {.options = &s->options,
-                                 .names = s->names,
-                                 .hot = s->hot,
-                                 .journal = s->journal,
-                                 .store = s->store,
+                                 .names = s->parts.names,
+                                 .hot = s->parts.hot,
+                                 .journal = s->parts.journal,
+                                 .store = s->parts.store,
+                                 .projector = s->projector,
+                                 .filters = s->parts.filters,
                                  .budget = &s->budget};
+    if (s->parts.store != NULL) {
+        parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
+        parts.lag_max_bytes = s->sizes.lag_max_bytes;
+    }
     unsigned threads = s->options.threads ? (unsigned)s->options.threads : usable_cores();
     if (!server_start(&s->server, &parts, threads, problem, sizeof problem)) {
         log_error("%s", problem);
@@ -189,20 +218,18 @@ static int serve(struct serving *s)
     raise_file_limit(s);
     if (!open_directory(s))
         return code;
-    if (!open_hot(s))
-        goto close_hot;
-    if (!open_journal(s))
-        goto close_journal;
-    if (!start_server(s))
-        goto close_journal;
+    if (!open_parts(s) || !start_recording(s) || !start_projector(s) || !start_server(s))
+        goto close_parts;
     say_hello(s);
     wait_for_signal(s);
     server_stop(&s->server);
     code = 0;
 
-close_journal:
-    if (s->journal != NULL) {
-        journal_close(s->journal);
+close_parts:
+    if (s->projector != NULL)
+        projector_stop(s->projector);
+    if (s->parts.journal != NULL) {
+        journal_close(s->parts.journal);
         if (code == 0 && s->server.journal_state == STATUS_READONLY) {
             log_error("stopped after the journal had failed");
             code = 1;
@@ -211,12 +238,7 @@ close_journal:
         }
     }
     server_free(&s->server);
-close_hot:
-    if (s->hot != NULL)
-        hot_close(s->hot);
-    if (s->store != NULL)
-        store_close(s->store);
-    names_free(s->names);
+    recover_close(&s->parts);
     close(s->lock);
     return code;
 }
