@@ -6,6 +6,7 @@ names as numbers, rows sorted by key, statements written out before the clock st
 
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -45,14 +46,24 @@ class MariaDB(rig.Server):
         return ["mariadbd", "--no-defaults", f"--datadir={self.data}", f"--socket={self.socket}",
                 "--skip-networking", *self.user(), *SETTINGS]
 
+    def install(self):
+        """The installer is a script with children: interrupted, its whole group must go."""
+        installer = subprocess.Popen(
+            ["mariadb-install-db", "--no-defaults", f"--datadir={self.data}", *self.user(),
+             "--auth-root-authentication-method=normal", "--skip-test-db"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        try:
+            said, _ = installer.communicate()
+        except BaseException:
+            os.killpg(installer.pid, signal.SIGKILL)
+            installer.wait()
+            raise
+        if installer.returncode != 0:
+            raise rig.Failure(f"mariadb-install-db failed: {said[-300:]}")
+
     def start(self):
         if not os.path.exists(self.data):
-            made = subprocess.run(
-                ["mariadb-install-db", "--no-defaults", f"--datadir={self.data}", *self.user(),
-                 "--auth-root-authentication-method=normal", "--skip-test-db"],
-                capture_output=True, text=True)
-            if made.returncode != 0:
-                raise rig.Failure(f"mariadb-install-db failed: {(made.stdout + made.stderr)[-300:]}")
+            self.install()
         super().start()
 
     def connect(self, database=""):

@@ -41,6 +41,8 @@ class StoreArea(area.Area):
     @staticmethod
     def projector(server):
         lines = rig.info(server, "Projector")
+        if lines.get("state", "ok") != "ok":
+            raise rig.Failure(f"the projector does not go on: {lines['state']}")
         try:
             return {name: int(lines[name]) for name in ("events", "lag_events", "lag_ms")}
         except (KeyError, ValueError) as problem:
