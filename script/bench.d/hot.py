@@ -4,14 +4,13 @@ A measurement starts a fresh server; rounds are interleaved (peer, laud, peer, l
 median of the rounds counts. Redis runs the full like as one Lua script (like.lua) with an
 append-only file, which is what a like that must not be lost takes there."""
 
-import argparse
 import os
 import re
 import sys
 import time
 
+import area
 import rig
-import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIKE_LUA = os.path.join(HERE, "like.lua")
@@ -26,36 +25,18 @@ FEED_LIKES = 1000000
 FEED_COUNTERS = ["view", "share", "save"]
 
 
-class Hot:
-    def __init__(self, options):
-        self.options = options
-        self.rounds = 1 if options.quick else 3
-        self.seconds = 2 if options.quick else 4
-        self.rows = []
+class Hot(area.Area):
+    name = "hot"
 
-    def drive(self, server, *arguments):
-        return rig.load(self.options.laud, server, *arguments)
+    @staticmethod
+    def peer():
+        return f"redis {rig.redis_version()}"
 
     def laud(self):
         return rig.laud(self.options.laud)
 
     def wanted(self, number):
         return not self.options.rows or number in self.options.rows
-
-    def row(self, **fields):
-        row = table.Row(**fields)
-        self.rows.append(row)
-        return row
-
-    def attempt(self, rows, measure):
-        """A row without a figure must not take the others with it; it is shown as such."""
-        try:
-            measure()
-        except (rig.Failure, OSError) as problem:
-            rig.say(f"  failed: {problem}")
-            for row in rows:
-                if row.value is None:
-                    row.problem = str(problem)
 
     # Likes
 
@@ -98,19 +79,6 @@ class Hot:
             self.compare_rates(other, others)
 
         self.attempt([row, other], measure)
-
-    @staticmethod
-    def compare_rates(row, rates):
-        row.peer = rig.median(rates["peer"])
-        row.ours = rig.median(rates["laud"])
-        row.value = row.ours / row.peer
-        row.runs = rates
-
-    def compare(self, row, runs):
-        self.compare_rates(row, {side: [run["rate"] for run in runs[side]] for side in runs})
-        tails = {side: rig.median([run["latency_us"]["p99"] for run in runs[side]]) / 1000
-                 for side in runs}
-        row.note = f"p99 {tails['laud']:.2f} ms, peer {tails['peer']:.2f} ms"
 
     # Feeds
 
@@ -287,51 +255,15 @@ class Hot:
             self.one_item()
 
 
-def arguments():
-    parser = argparse.ArgumentParser(prog="script/bench hot", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def main():
+    parser = area.parser("hot", __doc__)
     parser.add_argument("--quick", action="store_true", help="one short round, a tenth of the data")
     parser.add_argument("--full", action="store_true",
                         help="redis-benchmark in every round, and memory of Redis too")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--strict", action="store_true", help="exit code 1 if a target is missed")
-    parser.add_argument("--laud", default="build/laud", help="the program (%(default)s)")
     parser.add_argument("--rows", type=lambda text: {int(part) for part in text.split(",")},
                         metavar="N,N", help="only these: 1-3 likes at P=16, 64, 1; 4 feed; 5 memory of "
                         "likes; 6 memory of items; 7 one popular item; 8 replay")
-    return parser.parse_args()
-
-
-def main():
-    options = arguments()
-    options.laud = os.path.abspath(options.laud)
-    if not os.access(options.laud, os.X_OK):
-        rig.say(f"{options.laud} is not there: script/build makes it")
-        return 2
-    rig.exit_on_sigterm()
-    machine = rig.machine(options.laud)
-    begun = time.monotonic()
-    neighbours = rig.Neighbours()
-    hot = Hot(options)
-    hot.run()
-    machine["cores_taken_by_others"] = round(neighbours.cores_taken(), 2)
-    seconds = time.monotonic() - begun
-    if options.json:
-        print(table.as_json(hot.rows, area="hot", machine=machine, rounds=hot.rounds, seconds=seconds))
-    else:
-        print(f"laud {machine['laud']} against redis {machine['redis']}; {machine['cpu']}, "
-              f"{machine['cores']} cores, {machine['filesystem']}; 50 connections, "
-              f"{'pinned' if machine['pinned'] else 'NOT pinned: one core only'}; "
-              f"median of {hot.rounds}; {seconds:.0f} s")
-        if machine["cores_taken_by_others"] >= 0.1:
-            print(f"other programs took {machine['cores_taken_by_others']:.2f} of a core meanwhile: "
-                  "do not trust these figures")
-        print()
-        table.show(hot.rows)
-    if any(row.problem for row in hot.rows):
-        return 2
-    missed = [row for row in hot.rows if not row.informal and not row.passed()]
-    return 1 if options.strict and missed else 0
+    return area.main(Hot, parser.parse_args())
 
 
 if __name__ == "__main__":

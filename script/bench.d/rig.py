@@ -1,5 +1,6 @@
 """Servers and loads for the benchmarks: each server fresh, on a free loopback port, in a directory
-of its own, pinned to one core and stopped by its pid; each load pinned to another core."""
+of its own, pinned to one core and stopped by its pid; each load pinned to another core. A server
+made with pin=False has the whole machine, and its load too."""
 
 import csv
 import json
@@ -14,8 +15,9 @@ import sys
 import tempfile
 import time
 
-READY_SECONDS = 60
-STOP_SECONDS = 60
+READY_SECONDS = 300
+STOP_SECONDS = 300
+CALL_SECONDS = 30
 SETTLE_SECONDS = 1
 LOAD_SECONDS = 900
 
@@ -54,13 +56,62 @@ def ping(port):
         return False
 
 
+def reply_read(stream):
+    """One RESP2 reply: a number, a text, None, or a list of these."""
+    line = stream.readline()
+    if not line.endswith(b"\r\n"):
+        raise Failure("the connection was closed in the middle of a reply")
+    kind, rest = line[:1], line[1:-2]
+    if kind == b"-":
+        raise Failure(f"the server answered: {rest.decode(errors='replace')}")
+    if kind == b"+":
+        return rest.decode()
+    count = int(rest)
+    if kind == b":":
+        return count
+    if count < 0:
+        return None
+    if kind == b"$":
+        return stream.read(count + 2)[:-2].decode()
+    return [reply_read(stream) for _ in range(count)]
+
+
+def call(server, *words):
+    """One command on a connection of its own."""
+    request = b"*%d\r\n" % len(words)
+    for word in (str(word).encode() for word in words):
+        request += b"$%d\r\n%s\r\n" % (len(word), word)
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=CALL_SECONDS) as client:
+            client.sendall(request)
+            with client.makefile("rb") as stream:
+                return reply_read(stream)
+    except OSError as problem:
+        raise Failure(f"{server.name} does not answer {words[0]}: {problem}") from None
+
+
+def info(server, section):
+    """The lines of one section of INFO."""
+    found, lines = None, {}
+    for line in call(server, "INFO").splitlines():
+        if line.startswith("# "):
+            found = line[2:].lower() == section.lower()
+        elif found and ":" in line:
+            name, value = line.split(":", 1)
+            lines[name] = value
+    if not lines:
+        raise Failure(f"{server.name} has no section {section} in its INFO")
+    return lines
+
+
 class Server:
     """One server process in its own directory. A context manager: leaving it stops the process and
-    removes the directory."""
+    removes the directory; between, it may be stopped, killed and started again."""
 
-    def __init__(self, name, argv_for):
+    def __init__(self, name, argv_for, pin=True):
         self.name = name
         self.argv_for = argv_for
+        self.pin = pin
         self.directory = tempfile.mkdtemp(prefix="laud-bench-")
         self.process = None
         self.port = None
@@ -68,16 +119,26 @@ class Server:
 
     def start(self):
         self.port = free_port()
-        argv = pinned(self.argv_for(self.port, self.directory), 0)
+        argv = self.argv_for(self.port, self.directory)
+        if self.pin:
+            argv = pinned(argv, 0)
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + READY_SECONDS
-        while not ping(self.port):
+        while not self.is_ready():
             if self.process.poll() is not None:
                 raise Failure(f"{self.name} did not start: {self.last_words()}")
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name} was not ready after {READY_SECONDS} s")
             time.sleep(0.02)
+
+    def is_ready(self):
+        return ping(self.port)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process = None
 
     def stop(self):
         if self.process is None:
@@ -100,9 +161,20 @@ class Server:
         lines = self.log().strip().splitlines()
         return lines[-1] if lines else "it said nothing"
 
-    def rss_bytes(self):
+    def status_bytes(self, name):
         with open(f"/proc/{self.process.pid}/status") as status:
-            return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1)) * 1024
+            return int(re.search(name + r":\s+(\d+) kB", status.read()).group(1)) * 1024
+
+    def rss_bytes(self):
+        return self.status_bytes("VmRSS")
+
+    def peak_rss_bytes(self):
+        return self.status_bytes("VmHWM")
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def __enter__(self):
         # What the server before this one left to the disk (writes, discarded blocks) is its own.
@@ -130,15 +202,18 @@ def redis(appendfsync):
         "--auto-aof-rewrite-percentage", "0"])
 
 
-def laud(binary, durability="commit"):
-    return Server(f"laud ({durability})", lambda port, directory: [
+def laud(binary, *more, pin=True):
+    """Laud with an OK on disk; `more` are options of the server."""
+    return Server("laud", lambda port, directory: [
         binary, "serve", "--data", os.path.join(directory, "data"), "--resp", f"127.0.0.1:{port}",
-        "--http", f"127.0.0.1:{free_port()}", "--threads", "1", "--durability", durability])
+        "--http", f"127.0.0.1:{free_port()}", "--threads", "1", "--durability", "commit",
+        *map(str, more)], pin)
 
 
-def run_load(argv):
+def run_load(argv, pin=True):
     try:
-        done = subprocess.run(pinned(argv, 1), capture_output=True, text=True, timeout=LOAD_SECONDS)
+        done = subprocess.run(pinned(argv, 1) if pin else argv, capture_output=True, text=True,
+                              timeout=LOAD_SECONDS)
     except subprocess.TimeoutExpired:
         raise Failure(f"{argv[0]} did not end within {LOAD_SECONDS} s") from None
     if done.returncode != 0:
@@ -150,7 +225,7 @@ def run_load(argv):
 def load(binary, server, *arguments):
     """One run of `laud bench`; its JSON."""
     return json.loads(run_load([binary, "bench", "--port", str(server.port), "--json", "--quiet",
-                                *map(str, arguments)]))
+                                *map(str, arguments)], server.pin))
 
 
 def redis_benchmark(server, pipeline, requests, keyspace, *words):
@@ -185,6 +260,10 @@ def first_line(argv):
         return "unknown"
 
 
+def redis_version():
+    return re.sub(r".*v=(\S+).*", r"\1", first_line(["redis-server", "--version"]))
+
+
 def machine(binary):
     with open("/proc/cpuinfo") as info:
         model = re.search(r"model name\s*:\s*(.*)", info.read())
@@ -194,7 +273,6 @@ def machine(binary):
         "kernel": os.uname().release,
         "filesystem": first_line(["stat", "-f", "-c", "%T", tempfile.gettempdir()]),
         "pinned": cores() is not None,
-        "redis": re.sub(r".*v=(\S+).*", r"\1", first_line(["redis-server", "--version"])),
         "laud": first_line([binary, "version"]).removeprefix("laud "),
     }
 

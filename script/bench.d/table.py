@@ -18,9 +18,10 @@ class Row:
     problem: str = ""
     runs: dict = dataclasses.field(default_factory=dict)
     informal: bool = False          # shown, not judged
+    broken: str = ""                # what had to hold beside the target and did not
 
     def passed(self):
-        if self.value is None:
+        if self.value is None or self.broken:
             return False
         return self.value >= self.target if self.at_least else self.value <= self.target
 
@@ -67,6 +68,8 @@ def show(rows, headers=("what", "laud", "peer", "result", "to reach", "")):
         if row.note:
             print(f"  {row.what}: {row.note}")
     for row in rows:
+        if row.broken:
+            print(f"  {row.what}: MISSED: {row.broken}")
         if row.problem:
             print(f"  {row.what}: NO FIGURE: {row.problem}")
 

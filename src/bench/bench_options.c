@@ -262,6 +262,8 @@ static bool options_fit(const struct bench_options *options, char *problem, size
         what = "no command given; see laud bench --help";
     else if (options->requests == 0 && options->seconds <= 0)
         what = "either --requests or --seconds must be above 0";
+    else if (options->batch > 1 && options->rate == 0)
+        what = "--batch is for a schedule: it needs --rate";
     else if (options->connections < options->threads)
         what = "each thread needs a connection: --connections is below --threads";
     else if (options->users > UINT64_MAX - options->id_base ||

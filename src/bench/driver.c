@@ -114,11 +114,13 @@ static bool connection_fill(struct driver *driver, struct connection *connection
     return connection_write(driver, connection);
 }
 
+/* All of a batch are due with its first. */
 static uint64_t request_due_ns(const struct driver *driver, uint64_t request)
 {
+    uint64_t number = request - driver->phase.first;
+    number -= number % driver->batch;
     return driver->phase.start_ns +
-           (uint64_t)(driver->phase.offset_ns +
-                      (double)(request - driver->phase.first) * driver->phase.gap_ns);
+           (uint64_t)(driver->phase.offset_ns + (double)number * driver->phase.gap_ns);
 }
 
 /* The next connection in turn that has a free place; NULL if all are full. */
@@ -133,6 +135,17 @@ static struct connection *connection_free(struct driver *driver)
     return NULL;
 }
 
+/* Where the next request goes: with the batch it belongs to, while there is room. */
+static struct connection *connection_choose(struct driver *driver)
+{
+    bool first = (driver->next_request - driver->phase.first) % driver->batch == 0;
+    struct connection *connection = driver->batch_connection;
+    if (first || connection == NULL || connection->flight_count == driver->pipeline)
+        connection = connection_free(driver);
+    driver->batch_connection = connection;
+    return connection;
+}
+
 /* On a schedule: everything that is due and finds a place. */
 static bool driver_send_due(struct driver *driver, uint64_t now_ns)
 {
@@ -142,7 +155,7 @@ static bool driver_send_due(struct driver *driver, uint64_t now_ns)
         if (due_ns > now_ns || due_ns >= driver->phase.stop_ns ||
             driver->in_flight == driver->connection_count * driver->pipeline)
             break;
-        struct connection *connection = connection_free(driver);
+        struct connection *connection = connection_choose(driver);
         ASSERT(connection != NULL);
         connection_add(driver, connection, due_ns);
         if (!connection->dirty && !connection->blocked) {

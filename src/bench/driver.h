@@ -1,9 +1,9 @@
 /*
  * A driver is one thread's share of the load: its connections, its part of the request numbers,
  * its histogram. Flat out, a connection sends a full pipeline in one write and again when all of
- * it is answered. With a rate, requests are due on a schedule fixed beforehand and go to the next
- * connection with a free place; latency counts from the due time, so a server that stalls is
- * charged for the requests it kept waiting.
+ * it is answered. With a rate, requests are due on a schedule fixed beforehand, one by one or a
+ * batch at a time, and go to the next connection with a free place; latency counts from the due
+ * time, so a server that stalls is charged for the requests it kept waiting.
  *
  * driver_open and driver_close are for the thread that owns the run; driver_run is the body of the
  * driver's own thread. Others may read `done` while it runs, everything else only after.
@@ -65,6 +65,7 @@ struct driver {
     struct connection *connections;
     size_t connection_count;
     size_t pipeline;
+    uint64_t batch; /* requests due together, on a schedule */
     uint64_t timeout_ns;
     struct driver_phase phase;
     atomic_bool *stop; /* shared: a driver that fails ends them all, so does Ctrl-C */
@@ -76,6 +77,7 @@ struct driver {
     struct connection **dirty;
     size_t dirty_count;
     size_t next_connection;
+    struct connection *batch_connection; /* takes the batch that has begun; NULL: none has */
     uint64_t next_request;
     uint64_t in_flight;
     uint64_t last_reply_ns;

@@ -55,6 +55,7 @@ bool driver_open(struct driver *driver, const struct bench_options *options,
 {
     driver->mix = mix;
     driver->pipeline = (size_t)options->pipeline;
+    driver->batch = options->batch;
     driver->timeout_ns = (uint64_t)(options->timeout * 1e9);
     driver->random.state = hash_mix(seed, 0x8bb84b93962eacc9ULL);
     driver->connections = calloc(connections, sizeof(*driver->connections));
@@ -94,6 +95,7 @@ void driver_prepare(struct driver *driver, const struct driver_phase *phase)
 {
     driver->phase = *phase;
     driver->next_request = phase->first;
+    driver->batch_connection = NULL;
     atomic_store_explicit(&driver->done, 0, memory_order_relaxed);
     driver->ended_ns = 0;
     driver->unsent = 0;

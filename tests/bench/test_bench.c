@@ -228,6 +228,25 @@ static void sequence_on_schedule(void **state)
     check_each_number_once();
 }
 
+/* Batches that fit the pipeline, that do not, and that the end cuts short. */
+static void sequence_in_batches(void **state)
+{
+    (void)state;
+    assert_int_equal(BENCH("--requests", "5000", "--connections", "3", "--rate", "1000000",
+                           "--pipeline", "16", "--batch", "7", "--", "SEE {seq}"),
+                     0);
+    check_each_number_once();
+}
+
+static void sequence_in_batches_beyond_the_pipeline(void **state)
+{
+    (void)state;
+    assert_int_equal(BENCH("--requests", "5000", "--connections", "3", "--threads", "2", "--rate",
+                           "1000000", "--pipeline", "4", "--batch", "9", "--", "SEE {seq}"),
+                     0);
+    check_each_number_once();
+}
+
 static void runs_by_time_after_a_warm_up(void **state)
 {
     (void)state;
@@ -329,6 +348,21 @@ static void latency_counts_from_the_due_time(void **state)
     lone_close();
 }
 
+/* Single requests at one an hour would take most of a day; a batch of them is due at once. */
+static void batches_are_due_together(void **state)
+{
+    (void)state;
+    lone_open();
+    driver.batch = 16;
+    struct driver_phase phase = {
+        .start_ns = clock_monotonic_ns(), .stop_ns = UINT64_MAX, .end = 16, .gap_ns = 3.6e12};
+    driver_prepare(&driver, &phase);
+    driver_run(&driver);
+    assert_string_equal(driver.problem, "");
+    assert_int_equal(driver.histogram.count, 16);
+    lone_close();
+}
+
 /* What was due but had to be left out is told, not forgotten. */
 static void requests_left_out_are_counted(void **state)
 {
@@ -351,12 +385,15 @@ int main(void)
         RUN(sequence_goes_round_once),
         RUN(sequence_over_threads),
         RUN(sequence_on_schedule),
+        RUN(sequence_in_batches),
+        RUN(sequence_in_batches_beyond_the_pipeline),
         RUN(runs_by_time_after_a_warm_up),
         RUN(errors_make_exit_code_one),
         RUN(broken_servers_make_exit_code_two),
         RUN(scripts_and_resp3),
         RUN(large_requests),
         RUN(latency_counts_from_the_due_time),
+        RUN(batches_are_due_together),
         RUN(requests_left_out_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ static void defaults(void **state)
     assert_int_equal(options.pipeline, 1);
     assert_int_equal(options.threads, 1);
     assert_int_equal(options.rate, 0);
+    assert_int_equal(options.batch, 1);
     assert_true(options.seconds == 10 && options.theta == 0);
     assert_int_equal(options.mix.count, 1);
     assert_string_equal(options.mix.entries[0].command, "PING");
@@ -80,6 +81,9 @@ static void refusals(void **state)
     assert_false(READ("--distribution", "normal", "PING"));
     assert_false(READ("--mix", "LIKE a b"));
     assert_false(READ("--mix", "0:PING"));
+    assert_false(READ("--batch", "2", "PING"));
+    assert_non_null(strstr(problem, "--rate"));
+    assert_true(READ("--batch", "2", "--rate", "10", "PING"));
     assert_false(READ("--threads", "60", "PING"));
     assert_non_null(strstr(problem, "--threads"));
 }

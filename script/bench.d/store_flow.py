@@ -1,0 +1,193 @@
+"""Likes on their way into the store: sustained, in a burst, and what that costs the hot path."""
+
+import threading
+import time
+
+import mariadb
+import rig
+from store_rig import BASE, IDS, ITEMS, LIKE, USERS, StoreArea, millions
+
+STEP_SECONDS = 5              # how long a rate is kept before it is looked at again
+STEP_WARM_SECONDS = 2
+RATE_FIRST = 100000
+RATE_BATCH = 32               # requests due at once: clients pipeline
+LAG_WANTED_SECONDS = 2        # what the rate is steered to
+LAG_GROWTH_MS = 3000          # allowed from the beginning to the end
+LAG_MOST_MS = 10000           # allowed at any time
+BURST_MEMORY = 2 * 1024**3
+
+
+class Watch(threading.Thread):
+    """Looks at the projector each second."""
+
+    def __init__(self, store, server):
+        super().__init__(daemon=True)
+        self.store = store
+        self.server = server
+        self.ended = threading.Event()
+        self.samples = []
+        self.problem = None
+
+    def run(self):
+        try:
+            while not self.ended.wait(1):
+                self.samples.append(self.store.projector(self.server))
+        except rig.Failure as problem:
+            self.problem = problem
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, *_):
+        self.ended.set()
+        self.join()
+        if self.problem is not None and kind is None:
+            raise self.problem
+
+    def most(self, name):
+        return max((sample[name] for sample in self.samples), default=0)
+
+
+class Flow(StoreArea):
+    def __init__(self, options):
+        super().__init__(options)
+        quick = options.quick
+        self.minute = 10 if quick else 60
+        self.warm = 10 if quick else 20
+        self.peer_seconds = 5 if quick else 30
+        self.burst_likes = 10**6 if quick else 10**7
+
+    # Sustained
+
+    def steer(self, server, rate, seconds, step):
+        """Likes for `seconds`, at a rate that holds the lag where it is wanted."""
+        end = time.monotonic() + seconds
+        accepted = refused = 0
+        while time.monotonic() < end - 0.1:
+            begun, before = time.monotonic(), self.projector(server)
+            run = self.drive_accepted(server, "--pipeline", 64, "--rate", int(rate), "--batch",
+                                      RATE_BATCH, "--seconds", min(step, end - begun),
+                                      *self.next_seed(), *IDS, "--", LIKE)
+            accepted += run["requests"] - run["errors"]
+            refused += run["errors"]
+            after = self.projector(server)
+            applied = (after["events"] - before["events"]) / (time.monotonic() - begun)
+            rig.say(f"  sustained: offered {rate:,.0f}/s, accepted {run['accepted']:,.0f}/s, applied "
+                    f"{applied:,.0f}/s, lag {after['lag_ms']} ms, {after['lag_events']:,} events")
+            room = LAG_WANTED_SECONDS * applied - after["lag_events"]
+            rate = min(rate * 1.5, max(applied + room / step / 2, RATE_FIRST / 10))
+        return rate, accepted, refused
+
+    def sustained_laud(self, row, moonshot):
+        with self.laud(pin=False) as server:
+            rate, _, _ = self.steer(server, RATE_FIRST, self.warm, STEP_WARM_SECONDS)
+            with Watch(self, server) as watch:
+                begun, first = time.monotonic(), self.projector(server)
+                _, accepted, refused = self.steer(server, rate, self.minute, STEP_SECONDS)
+                last, elapsed = self.projector(server), time.monotonic() - begun
+            peak = server.peak_rss_bytes()
+        # Applied, but not what was left from before: the lag may have shrunk meanwhile.
+        applied = min(last["events"] - first["events"], accepted)
+        row.ours = moonshot.ours = moonshot.value = applied / elapsed
+        most = watch.most("lag_ms")
+        row.note = (f"applied over {elapsed:.0f} s; lag {first['lag_ms']} ms at first, "
+                    f"{last['lag_ms']} ms at last, {most} ms at most (allowed: {LAG_GROWTH_MS} ms "
+                    f"more at last, never {LAG_MOST_MS}); {refused:,} refused; peak RSS "
+                    f"{peak / 1e6:,.0f} MB; not pinned")
+        if last["lag_ms"] > first["lag_ms"] + LAG_GROWTH_MS or most > LAG_MOST_MS:
+            row.broken = "the projector did not keep up"
+        row.runs["lag"] = watch.samples
+
+    def sustained_peer(self, row):
+        work = mariadb.transactions(self.peer_seconds * mariadb.BATCHES_A_SECOND, BASE, USERS, ITEMS)
+        runs = {}
+        with mariadb.MariaDB() as server:
+            for connections in (1, 2):
+                runs[connections] = run = mariadb.run(server, work, connections, self.peer_seconds)
+                rig.say(f"  mariadb, {connections} connections: {run['rate']:,.0f} likes/s for "
+                        f"{run['seconds']:.0f} s; it used {run['server_cores']:.2f} cores, its client "
+                        f"{run['client_cores']:.2f}")
+        best = max(runs, key=lambda connections: runs[connections]["rate"])
+        row.peer = runs[best]["rate"]
+        row.runs["peer"] = runs
+        return (f"MariaDB {runs[1]['rate']:,.0f}/s on one connection, {runs[2]['rate']:,.0f}/s on two, "
+                f"the better counts; {' '.join(mariadb.SETTINGS)}")
+
+    def sustained(self):
+        row = self.row(what="sustained LIKE, projected", target=4, at_least=True, unit="x")
+        moonshot = self.row(what="  likes a second (moonshot 300k)", target=300000, at_least=True,
+                            unit="likes/s", informal=True)
+
+        def measure():
+            told = self.sustained_peer(row)
+            self.sustained_laud(row, moonshot)
+            row.value = row.ours / row.peer
+            row.note += "; " + told
+
+        self.attempt([row, moonshot], measure)
+
+    # Burst
+
+    def burst_run(self, server):
+        return self.drive_accepted(server, "--pipeline", 64, "--requests", self.burst_likes,
+                                   *self.next_seed(), *IDS, "--", LIKE)
+
+    def burst(self):
+        name = f"burst of {millions(self.burst_likes)} likes"
+        rows = [self.row(what=what, target=target, at_least=False, unit=unit, informal=informal)
+                for what, target, unit, informal in (
+                    (f"{name}, accepted", 0, "x of no store", True),
+                    ("  peak RSS of --max-memory", 1, "x", False),
+                    ("  lag at its end", 0, "s", True),
+                    ("  caught up at", 0, "events/s", True))]
+        accepted, memory, lag, caught = rows
+        limit = ["--max-memory", BURST_MEMORY]
+
+        def measure():
+            with self.laud(*limit, store="none", pin=False) as server:
+                accepted.peer = self.burst_run(server)["accepted"]
+            with self.laud(*limit, pin=False) as server:
+                run = self.burst_run(server)
+                left = self.projector(server)
+                seconds = self.catch_up(server)
+                peak = server.peak_rss_bytes()
+            accepted.ours = run["accepted"]
+            accepted.value = accepted.ours / accepted.peer
+            accepted.note = (f"{run['errors']:,} of {run['requests']:,} refused"
+                             f"{': ' + run['first_error'] if run['errors'] else ''}; not pinned")
+            memory.ours, memory.peer = peak / 1e6, BURST_MEMORY / 1e6
+            memory.value = peak / BURST_MEMORY
+            lag.ours = lag.value = left["lag_ms"] / 1000
+            lag.note = f"{left['lag_events']:,} events"
+            if left["lag_events"] > 0:
+                caught.ours = caught.value = left["lag_events"] / seconds
+                caught.note = f"nothing left after {seconds:.1f} s"
+            else:
+                caught.ours = caught.value = run["accepted"]
+                caught.note = "nothing was left: the rate is that of the burst"
+            rig.say(f"  {name}: {run['accepted']:,.0f}/s, without store {accepted.peer:,.0f}/s, "
+                    f"{lag.note} behind, caught up in {seconds:.1f} s, peak {peak / 1e6:,.0f} MB")
+
+        self.attempt(rows, measure)
+
+    # The hot path
+
+    def hot(self):
+        row = self.row(what="LIKE P=64, with store against none", target=0.7, at_least=True, unit="x")
+
+        def measure():
+            runs = {"peer": [], "laud": []}
+            for _ in range(self.rounds):
+                for side, store in (("peer", "none"), ("laud", "rocksdb")):
+                    with self.laud(store=store) as server:
+                        run = self.drive_accepted(server, "--pipeline", 64, "--warmup", 0.5,
+                                                  "--seconds", self.seconds, *IDS, "--", LIKE)
+                    run["rate"] = run["accepted"]
+                    runs[side].append(run)
+                    rig.say(f"  hot path, store {store}: {run['rate']:,.0f}/s, "
+                            f"{run['errors']:,} refused")
+            self.compare(row, runs)
+            row.note += f"; {sum(run['errors'] for run in runs['laud']):,} refused"
+
+        self.attempt([row], measure)
