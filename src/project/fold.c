@@ -131,20 +131,22 @@ static uint32_t power_at_least(uint64_t least)
     return power;
 }
 
-/* For a window as large as may be at once; else, and for names and tokens, the least. */
+/* The least of each, then room for a full window, or as much of that as may be taken at once. */
 static bool fold_first_rows(struct fold *fold)
 {
-    uint32_t usual = power_at_least(fold->events_max);
-    uint64_t share = fold->budget->limit / BUDGET_SHARE;
-    while (usual > ROWS_MIN &&
-           rows_bytes(&fold->reactions, usual) + rows_bytes(&fold->counts, usual) > share)
-        usual /= 2;
-    struct rows *main[] = {&fold->reactions, &fold->counts};
-    for (size_t i = 0; i < 2; i++)
-        if (!rows_grow(main[i], fold->budget, usual) && !rows_grow(main[i], fold->budget, ROWS_MIN))
+    struct rows *all[4] = {&fold->reactions, &fold->counts, &fold->names, &fold->tokens};
+    for (size_t i = 0; i < 4; i++)
+        if (!rows_grow(all[i], fold->budget, ROWS_MIN))
             return false;
-    return rows_grow(&fold->names, fold->budget, ROWS_MIN) &&
-           rows_grow(&fold->tokens, fold->budget, ROWS_MIN);
+    uint64_t share = fold->budget->limit / BUDGET_SHARE;
+    for (uint32_t usual = power_at_least(fold->events_max); usual > ROWS_MIN; usual /= 2) {
+        size_t bytes = rows_bytes(&fold->reactions, usual) + rows_bytes(&fold->counts, usual);
+        if (bytes <= share && rows_grow(&fold->reactions, fold->budget, usual)) {
+            (void)rows_grow(&fold->counts, fold->budget, usual); /* or later, as it is needed */
+            break;
+        }
+    }
+    return true;
 }
 
 struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t seed)
