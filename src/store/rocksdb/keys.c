@@ -1,0 +1,216 @@
+/*
+ * The format of the store, version 1. All rows are in the default column family. Integers of more
+ * than one byte are big-endian, so that keys sort as numbers do.
+ *
+ *   id      8, then 8 bytes: a narrow id; or 16, then 16 bytes, the upper half first: a wide one.
+ *           The length in front makes ids free of prefixes: no key is the beginning of another.
+ *   hash    the upper 2 bytes of a hash with a fixed seed. It stands in front because ids are
+ *           often given in order: without it all writes of a minute would fall on one range.
+ *
+ *   key                                                   value
+ *   'R' hash(user) user kind type item                    time_s u32            the relation
+ *   'I' hash(item) type item kind ~time_s user            nothing               by item, newest first
+ *   'C' hash(item) type item                              counters (merge.c)    of an item
+ *   'N' role index                                        text                  a name
+ *   'K' time_s token                                      type item             a token
+ *   'P'                                                   the place, see below
+ *   'V'                                                   u32                   format version
+ *
+ * (user and item: id; kind and role: u8; type and index: u16; time_s: u32; token: 16 bytes.)
+ *
+ * The place is u64 position, u64 number of 'R' rows, u32 token horizon, u32 tokens swept up to. It
+ * is written by every batch, so what a flush makes durable always carries the position it reaches.
+ * Tokens before the horizon do not count as there; their rows go in sweeps, a range at a time.
+ */
+#include "store/rocksdb/keys.h"
+
+#include "base/assert.h"
+#include "base/names.h"
+
+#define SEED 0x6c617564726f7773ULL
+
+enum { NARROW = 8, WIDE = 16 };
+
+static uint16_t user_prefix(struct id user)
+{
+    return (uint16_t)(id_hash(user, SEED) >> 48);
+}
+
+static uint16_t item_prefix(struct item item)
+{
+    return (uint16_t)(item_hash(item, SEED) >> 48);
+}
+
+static uint8_t *write_id(uint8_t *out, struct id id)
+{
+    if (!id_is_wide(id)) {
+        *out = NARROW;
+        put_u64(out + 1, id.lo);
+        return out + 1 + NARROW;
+    }
+    *out = WIDE;
+    put_u64(out + 1, id.hi);
+    put_u64(out + 9, id.lo);
+    return out + 1 + WIDE;
+}
+
+/* NULL: it is none, or does not end before `end`. */
+static const uint8_t *read_id(const uint8_t *at, const uint8_t *end, struct id *out)
+{
+    if (at == NULL || end - at < 1 + NARROW)
+        return NULL;
+    if (*at == NARROW) {
+        *out = (struct id){.lo = get_u64(at + 1)};
+        return at + 1 + NARROW;
+    }
+    if (*at != WIDE || end - at < 1 + WIDE)
+        return NULL;
+    *out = (struct id){.hi = get_u64(at + 1), .lo = get_u64(at + 9)};
+    return id_is_wide(*out) ? at + 1 + WIDE : NULL;
+}
+
+static uint8_t *write_item(uint8_t *out, struct item item)
+{
+    put_u16(out, item.type);
+    return write_id(out + 2, item.id);
+}
+
+static const uint8_t *read_item(const uint8_t *at, const uint8_t *end, struct item *out)
+{
+    if (at == NULL || end - at < 2)
+        return NULL;
+    out->type = get_u16(at);
+    return read_id(at + 2, end, &out->id);
+}
+
+size_t key_write_reaction(uint8_t out[KEY_MAX], const struct store_reaction *reaction)
+{
+    out[0] = TAG_REACTION;
+    put_u16(out + 1, user_prefix(reaction->user));
+    uint8_t *at = write_id(out + 3, reaction->user);
+    *at++ = reaction->kind;
+    return (size_t)(write_item(at, reaction->item) - out);
+}
+
+size_t key_write_by_item(uint8_t out[KEY_MAX], const struct store_reaction *reaction,
+                         uint32_t time_s)
+{
+    out[0] = TAG_BY_ITEM;
+    put_u16(out + 1, item_prefix(reaction->item));
+    uint8_t *at = write_item(out + 3, reaction->item);
+    *at++ = reaction->kind;
+    put_u32(at, ~time_s);
+    return (size_t)(write_id(at + 4, reaction->user) - out);
+}
+
+size_t key_write_counters(uint8_t out[KEY_MAX], struct item item)
+{
+    out[0] = TAG_COUNTERS;
+    put_u16(out + 1, item_prefix(item));
+    return (size_t)(write_item(out + 3, item) - out);
+}
+
+size_t key_write_name(uint8_t out[KEY_MAX], uint8_t role, uint16_t index)
+{
+    out[0] = TAG_NAME;
+    out[1] = role;
+    put_u16(out + 2, index);
+    return 4;
+}
+
+size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t token[2])
+{
+    out[0] = TAG_TOKEN;
+    put_u32(out + 1, time_s);
+    put_u64(out + 5, token[0]);
+    put_u64(out + 13, token[1]);
+    return 21;
+}
+
+size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], struct item item)
+{
+    return (size_t)(write_item(out, item) - out);
+}
+
+void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place)
+{
+    put_u64(out, place->position);
+    put_u64(out + 8, place->reactions);
+    put_u32(out + 16, place->token_horizon_s);
+    put_u32(out + 20, place->token_swept_s);
+}
+
+bool key_read_reaction(const uint8_t *key, size_t length, struct store_reaction *out)
+{
+    const uint8_t *end = key + length;
+    if (length < 4 || key[0] != TAG_REACTION)
+        return false;
+    const uint8_t *at = read_id(key + 3, end, &out->user);
+    if (at == NULL || at == end || get_u16(key + 1) != user_prefix(out->user))
+        return false;
+    out->kind = *at;
+    return read_item(at + 1, end, &out->item) == end;
+}
+
+bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *out)
+{
+    const uint8_t *end = key + length;
+    if (length < 4 || key[0] != TAG_BY_ITEM)
+        return false;
+    const uint8_t *at = read_item(key + 3, end, &out->item);
+    if (at == NULL || end - at < 5 || get_u16(key + 1) != item_prefix(out->item))
+        return false;
+    out->kind = *at;
+    out->time_s = ~get_u32(at + 1);
+    return read_id(at + 5, end, &out->user) == end;
+}
+
+bool key_read_counters(const uint8_t *key, size_t length, struct item *out)
+{
+    const uint8_t *end = key + length;
+    return length >= 4 && key[0] == TAG_COUNTERS && read_item(key + 3, end, out) == end &&
+           get_u16(key + 1) == item_prefix(*out);
+}
+
+bool name_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
+               struct store_name *out)
+{
+    if (key_length != 4 || key[0] != TAG_NAME || value_length == 0 ||
+        value_length > LIMIT_NAME_LENGTH)
+        return false;
+    *out = (struct store_name){
+        .role = key[1], .index = get_u16(key + 2), .length = (uint8_t)value_length};
+    memcpy(out->text, value, value_length);
+    uint16_t limit = out->role == NAME_TYPE ? LIMIT_TYPES : LIMIT_NAMES;
+    return out->role >= NAME_TYPE && out->role <= NAME_KEPT && out->index < limit;
+}
+
+bool token_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
+                struct store_token *out)
+{
+    if (key_length != 21 || key[0] != TAG_TOKEN)
+        return false;
+    out->time_s = get_u32(key + 1);
+    out->token[0] = get_u64(key + 5);
+    out->token[1] = get_u64(key + 13);
+    return read_item(value, value + value_length, &out->item) == value + value_length;
+}
+
+bool place_read(const uint8_t *value, size_t length, struct store_place *out)
+{
+    if (length != POSITION_BYTES)
+        return false;
+    *out = (struct store_place){.position = get_u64(value),
+                                .reactions = get_u64(value + 8),
+                                .token_horizon_s = get_u32(value + 16),
+                                .token_swept_s = get_u32(value + 20)};
+    return true;
+}
+
+size_t key_item_part(const uint8_t *key, size_t length)
+{
+    if (length < 6)
+        return 0;
+    size_t part = 6 + (size_t)key[5];
+    return part <= length ? part : 0;
+}

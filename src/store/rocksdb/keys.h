@@ -1,0 +1,103 @@
+/*
+ * Row keys and values of the store; their format is described in keys.c. Writers return the length,
+ * readers return false for what no writer makes.
+ */
+#ifndef LAUD_STORE_ROCKSDB_KEYS_H
+#define LAUD_STORE_ROCKSDB_KEYS_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "store/store.h"
+
+enum {
+    TAG_COUNTERS = 'C',
+    TAG_BY_ITEM = 'I',
+    TAG_TOKEN = 'K',
+    TAG_NAME = 'N',
+    TAG_POSITION = 'P',
+    TAG_REACTION = 'R',
+    TAG_VERSION = 'V',
+};
+
+enum {
+    STORE_FORMAT_VERSION = 1,
+    KEY_HASH_BYTES = 2,
+    KEY_MAX = 1 + KEY_HASH_BYTES + 2 + 17 + 1 + 4 + 17,
+    TOKEN_VALUE_MAX = 2 + 17,
+    POSITION_BYTES = 24,
+};
+
+/* What the position row says. */
+struct store_place {
+    uint64_t position;
+    uint64_t reactions;       /* live */
+    uint32_t token_horizon_s; /* tokens older than this are not there any more */
+    uint32_t token_swept_s;   /* rows of tokens older than this are removed */
+};
+
+size_t key_write_reaction(uint8_t out[KEY_MAX], const struct store_reaction *reaction);
+size_t key_write_by_item(uint8_t out[KEY_MAX], const struct store_reaction *reaction,
+                         uint32_t time_s);
+size_t key_write_counters(uint8_t out[KEY_MAX], struct item item);
+size_t key_write_name(uint8_t out[KEY_MAX], uint8_t role, uint16_t index);
+size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t token[2]);
+size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], struct item item);
+void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place);
+
+/* The value of a relation row fills time_s; a by-item row has it in its key. */
+bool key_read_reaction(const uint8_t *key, size_t length, struct store_reaction *out);
+bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *out);
+bool key_read_counters(const uint8_t *key, size_t length, struct item *out);
+bool name_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
+               struct store_name *out);
+bool token_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
+                struct store_token *out);
+bool place_read(const uint8_t *value, size_t length, struct store_place *out);
+
+/* Bytes of a counters key, or of the same part of a by-item key: tag, hash, type and id. */
+size_t key_item_part(const uint8_t *key, size_t length); /* 0: too short */
+
+static inline void put_u16(uint8_t *out, uint16_t value)
+{
+    value = htobe16(value);
+    memcpy(out, &value, sizeof(value));
+}
+
+static inline void put_u32(uint8_t *out, uint32_t value)
+{
+    value = htobe32(value);
+    memcpy(out, &value, sizeof(value));
+}
+
+static inline void put_u64(uint8_t *out, uint64_t value)
+{
+    value = htobe64(value);
+    memcpy(out, &value, sizeof(value));
+}
+
+static inline uint16_t get_u16(const uint8_t *bytes)
+{
+    uint16_t value;
+    memcpy(&value, bytes, sizeof(value));
+    return be16toh(value);
+}
+
+static inline uint32_t get_u32(const uint8_t *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, sizeof(value));
+    return be32toh(value);
+}
+
+static inline uint64_t get_u64(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof(value));
+    return be64toh(value);
+}
+
+#endif

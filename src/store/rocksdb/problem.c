@@ -1,0 +1,38 @@
+/*
+ * The C interface of RocksDB tells what went wrong as text only. The text begins with the kind of
+ * the problem, which is stable; a file that is missing is said as an input/output error, but to us
+ * it is damage like any other: what was kept is not there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/rocksdb/private.h"
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+enum status problem_peek(const char *text)
+{
+    if (text == NULL)
+        return STATUS_OK;
+    if (strstr(text, "No space left on device") != NULL || strstr(text, "NoSpace") != NULL ||
+        strstr(text, "Disk quota exceeded") != NULL)
+        return STATUS_DISK_FULL;
+    if (begins(text, "Corruption") || strstr(text, "No such file or directory") != NULL)
+        return STATUS_DAMAGED;
+    if (strstr(text, "lock ") != NULL)
+        return STATUS_LOCKED;
+    return STATUS_IO_FAILED;
+}
+
+enum status problem_status(char *text, const char *doing)
+{
+    enum status status = problem_peek(text);
+    if (text != NULL)
+        log_error("store: %s: %s", doing, text);
+    free(text);
+    return status;
+}

@@ -1,0 +1,206 @@
+/*
+ * Point reads, many at a time through RocksDB's batched multi-get, which sees one moment of the
+ * store for the whole call. "Not there" is said only where RocksDB said so: any problem ends the
+ * call with its status.
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/rocksdb/merge.h"
+#include "store/rocksdb/private.h"
+#include "store/rocksdb/read.h"
+
+static enum status take_results(struct lookup *lookup, size_t count, void *context,
+                                lookup_found_fn *found)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (lookup->problems[i] != NULL) {
+            enum status failed = problem_status(lookup->problems[i], "reading");
+            status = status == STATUS_OK ? failed : status;
+        } else if (status == STATUS_OK) {
+            size_t length = 0;
+            const uint8_t *value = NULL;
+            if (lookup->values[i] != NULL)
+                value = (const uint8_t *)rocksdb_pinnableslice_value(lookup->values[i], &length);
+            status = found(context, i, value, length);
+        }
+        if (lookup->values[i] != NULL)
+            rocksdb_pinnableslice_destroy(lookup->values[i]);
+    }
+    return status;
+}
+
+enum status lookup_run(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
+                       struct lookup *lookup, size_t count, bool sorted, lookup_found_fn *found,
+                       void *context)
+{
+    ASSERT(count > 0 && count <= LOOKUP_MAX);
+    memset(lookup->values, 0, count * sizeof(*lookup->values));
+    memset(lookup->problems, 0, count * sizeof(*lookup->problems));
+    rocksdb_batched_multi_get_cf(rocks->database, read, rocks->family, count,
+                                 (const char *const *)lookup->keys, lookup->lengths, lookup->values,
+                                 lookup->problems, sorted);
+    return take_results(lookup, count, context, found);
+}
+
+static enum status found_reaction(void *context, size_t at, const uint8_t *value, size_t length)
+{
+    struct store_reaction *keys = context;
+    keys[at].time_s = 0;
+    if (value == NULL)
+        return STATUS_OK;
+    if (length != 4) {
+        log_error("store: a reaction has a value of %zu bytes", length);
+        return STATUS_DAMAGED;
+    }
+    keys[at].time_s = get_u32(value);
+    return STATUS_OK;
+}
+
+enum status rocksdb_read_reactions(struct store *store, struct store_reaction *keys, size_t count)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    rocksdb_readoptions_t *read = rocks->read;
+    struct store_snapshot *moment = NULL;
+    if (count > LOOKUP_MAX) { /* more than one multi-get, still one moment */
+        moment = rocksdb_take_snapshot(store);
+        if (moment == NULL)
+            return STATUS_NO_MEMORY;
+        read = moment->read;
+    }
+    enum status status = STATUS_OK;
+    for (size_t first = 0; status == STATUS_OK && first < count; first += LOOKUP_MAX) {
+        struct lookup lookup;
+        uint8_t bytes[LOOKUP_MAX][KEY_MAX];
+        size_t part = count - first < LOOKUP_MAX ? count - first : LOOKUP_MAX;
+        for (size_t i = 0; i < part; i++) {
+            lookup.keys[i] = bytes[i];
+            lookup.lengths[i] = key_write_reaction(bytes[i], &keys[first + i]);
+        }
+        status = lookup_run(rocks, read, &lookup, part, false, found_reaction, keys + first);
+    }
+    if (moment != NULL)
+        rocksdb_drop_snapshot(store, moment);
+    return status;
+}
+
+struct items_found {
+    struct store_item *items;
+    struct store_values *values;
+};
+
+static bool values_reserve(struct store_values *values, size_t more)
+{
+    if (values->used + more <= values->capacity)
+        return true;
+    size_t capacity = values->capacity < 32 ? 64 : values->capacity * 2;
+    capacity = capacity < values->used + more ? values->used + more : capacity;
+    struct store_value *grown = realloc(values->values, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    values->values = grown;
+    values->capacity = capacity;
+    return true;
+}
+
+static enum status found_item(void *context, size_t at, const uint8_t *value, size_t length)
+{
+    struct items_found *found = context;
+    struct store_item *item = &found->items[at];
+    ASSERT(found->values->used <= UINT32_MAX);
+    item->first = (uint32_t)found->values->used;
+    item->count = 0;
+    if (value == NULL)
+        return STATUS_OK;
+    if (!values_reserve(found->values, length / 2))
+        return STATUS_NO_MEMORY;
+    const uint8_t *end = value + length;
+    while (value != end) {
+        struct store_value *out = &found->values->values[found->values->used];
+        if (!counter_read(&value, end, &out->name, &out->value) || out->value == 0) {
+            log_error("store: the counters of an item do not read");
+            return STATUS_DAMAGED;
+        }
+        found->values->used++;
+        item->count++;
+    }
+    return STATUS_OK;
+}
+
+enum status rocksdb_read_items(struct store *store, const struct store_snapshot *snapshot,
+                               struct store_item *items, size_t count, struct store_values *values)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_snapshot *moment = NULL;
+    if (snapshot == NULL && count > LOOKUP_MAX) {
+        snapshot = moment = rocksdb_take_snapshot(store);
+        if (moment == NULL)
+            return STATUS_NO_MEMORY;
+    }
+    rocksdb_readoptions_t *read = snapshot != NULL ? snapshot->read : rocks->read;
+    enum status status = STATUS_OK;
+    for (size_t first = 0; status == STATUS_OK && first < count; first += LOOKUP_MAX) {
+        struct lookup lookup;
+        uint8_t bytes[LOOKUP_MAX][KEY_MAX];
+        size_t part = count - first < LOOKUP_MAX ? count - first : LOOKUP_MAX;
+        for (size_t i = 0; i < part; i++) {
+            lookup.keys[i] = bytes[i];
+            lookup.lengths[i] = key_write_counters(bytes[i], items[first + i].item);
+        }
+        struct items_found found = {.items = items + first, .values = values};
+        status = lookup_run(rocks, read, &lookup, part, false, found_item, &found);
+    }
+    if (moment != NULL)
+        rocksdb_drop_snapshot(store, moment);
+    return status;
+}
+
+struct store_snapshot *rocksdb_take_snapshot(struct store *store)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_snapshot *snapshot = malloc(sizeof(*snapshot));
+    if (snapshot == NULL)
+        return NULL;
+    snapshot->moment = rocksdb_create_snapshot(rocks->database);
+    snapshot->read = tune_read(snapshot->moment, false);
+    return snapshot;
+}
+
+void rocksdb_drop_snapshot(struct store *store, struct store_snapshot *snapshot)
+{
+    rocksdb_readoptions_destroy(snapshot->read);
+    rocksdb_release_snapshot(rocksdb_of(store)->database, snapshot->moment);
+    free(snapshot);
+}
+
+enum status rocksdb_read_row(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
+                             const uint8_t *key, size_t key_length, uint8_t *value, size_t size,
+                             size_t *length, bool *found)
+{
+    char *problem = NULL;
+    char *bytes =
+        rocksdb_get(rocks->database, read, (const char *)key, key_length, length, &problem);
+    if (problem != NULL)
+        return problem_status(problem, "reading");
+    *found = bytes != NULL;
+    if (bytes != NULL && size > 0)
+        memcpy(value, bytes, *length < size ? *length : size);
+    free(bytes);
+    return STATUS_OK;
+}
+
+enum status rocksdb_read_place(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
+                               struct store_place *place, bool *found)
+{
+    uint8_t key = TAG_POSITION, bytes[POSITION_BYTES];
+    size_t length = 0;
+    *place = (struct store_place){0};
+    enum status status =
+        rocksdb_read_row(rocks, read, &key, 1, bytes, sizeof(bytes), &length, found);
+    if (status == STATUS_OK && *found && !place_read(bytes, length, place)) {
+        log_error("store: the position row has %zu bytes", length);
+        return STATUS_DAMAGED;
+    }
+    return status;
+}

@@ -1,0 +1,24 @@
+/* One batched multi-get: keys in, each result handed to a function. */
+#ifndef LAUD_STORE_ROCKSDB_READ_H
+#define LAUD_STORE_ROCKSDB_READ_H
+
+#include "store/rocksdb/private.h"
+
+enum { LOOKUP_MAX = 256 };
+
+struct lookup {
+    const uint8_t *keys[LOOKUP_MAX];
+    size_t lengths[LOOKUP_MAX];
+    rocksdb_pinnableslice_t *values[LOOKUP_MAX];
+    char *problems[LOOKUP_MAX];
+};
+
+/* `value` is NULL if there is no such row. */
+typedef enum status lookup_found_fn(void *context, size_t at, const uint8_t *value, size_t length);
+
+/* `sorted`: the keys are in key order. */
+enum status lookup_run(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
+                       struct lookup *lookup, size_t count, bool sorted, lookup_found_fn *found,
+                       void *context);
+
+#endif

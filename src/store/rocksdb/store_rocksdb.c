@@ -1,0 +1,342 @@
+/*
+ * Opening is where damage must be told from a new directory: RocksDB itself would make a new, empty
+ * base where its file CURRENT is missing. So it may make one only where no base ever was, and what
+ * it opens must carry our format version and stand no further back than the mark of the last flush.
+ *
+ * A base that was being made when the process died has no rows and no mark, and is made again.
+ */
+#include "store/rocksdb/store_rocksdb.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/io.h"
+#include "store/rocksdb/private.h"
+
+#define DEFAULT_CACHE_BYTES        MIB(64)
+#define DEFAULT_WRITE_BUFFER_BYTES MIB(192)
+
+/* A change makes at most three rows, one pile at a time; in RocksDB's batch all three stand. */
+enum { BATCH_BYTES_PER_CHANGE = 2 * ROW_MEMORY + 128 };
+
+struct opening {
+    struct store_rocksdb *rocks;
+    struct store_rocksdb_options options; /* with defaults filled in */
+    char *problem;
+    size_t size;
+    bool has_current;
+    bool has_tables;
+    bool has_mark;
+    uint64_t mark;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct opening *opening,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(opening->problem, opening->size, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool refuse_status(struct opening *opening, enum status status, const char *text)
+{
+    const char *directory = opening->options.directory;
+    if (status == STATUS_LOCKED)
+        return refuse(opening, "the store in %s is in use by another process", directory);
+    if (status == STATUS_DISK_FULL)
+        return refuse(opening, "the disk of the store in %s is full", directory);
+    if (status == STATUS_DAMAGED)
+        return refuse(opening, "the store in %s is damaged: %s", directory, text);
+    return refuse(opening, "the store in %s cannot be opened: %s", directory, text);
+}
+
+static int look_at_name(void *context, const char *name)
+{
+    struct opening *opening = context;
+    const char *dot = strrchr(name, '.');
+    opening->has_current |= strcmp(name, "CURRENT") == 0;
+    opening->has_mark |= strcmp(name, MARK_NAME) == 0;
+    opening->has_tables |= dot != NULL && strcmp(dot, ".sst") == 0;
+    return 0;
+}
+
+static bool look_at_directory(struct opening *opening)
+{
+    const char *directory = opening->options.directory;
+    int result = 0;
+    if (!opening->options.read_only)
+        result = io_make_directory("store.directory", directory);
+    if (result == 0)
+        result = io_list("store.list", directory, look_at_name, opening);
+    if (result != 0)
+        return refuse(opening, "the directory %s of the store cannot be used: %s", directory,
+                      strerror(-result));
+    if (!opening->has_current && (opening->has_tables || opening->has_mark))
+        return refuse(opening, "the store in %s is damaged: its file CURRENT is missing",
+                      directory);
+    if (!opening->has_current && opening->options.read_only)
+        return refuse(opening, "there is no store in %s", directory);
+    if (!opening->has_mark)
+        return true;
+    result = store_mark_read(directory, &opening->mark);
+    if (result == -EBADMSG)
+        return refuse(opening, "the store in %s is damaged: its file " MARK_NAME " does not verify",
+                      directory);
+    return result == 0 || refuse(opening, "the file " MARK_NAME " in %s cannot be read: %s",
+                                 directory, strerror(-result));
+}
+
+static bool charge(struct opening *opening)
+{
+    const struct store_rocksdb_options *options = &opening->options;
+    uint64_t bytes =
+        options->cache_bytes +
+        (options->read_only
+             ? 0
+             : options->write_buffer_bytes + options->batch_max * (uint64_t)BATCH_BYTES_PER_CHANGE);
+    if (options->memory_budget == NULL)
+        return true;
+    if (!memory_charge(options->memory_budget, bytes))
+        return refuse(opening, "the store needs %llu bytes of memory, more than is left",
+                      (unsigned long long)bytes);
+    opening->rocks->budget = options->memory_budget;
+    opening->rocks->charged = bytes;
+    return true;
+}
+
+static bool open_database(struct opening *opening)
+{
+    struct store_rocksdb *rocks = opening->rocks;
+    const struct store_rocksdb_options *options = &opening->options;
+    rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
+    rocks->options = tune_options(options, !opening->has_current, rocks->cache);
+    rocks->read = tune_read(NULL, false);
+    rocks->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_disable_WAL(rocks->write, 1);
+    rocks->batch = rocksdb_writebatch_create();
+    const char *families[] = {"default"};
+    const rocksdb_options_t *tuned[] = {rocks->options};
+    char *text = NULL;
+    if (options->read_only)
+        rocks->database = rocksdb_open_for_read_only_column_families(
+            rocks->options, options->directory, 1, families, tuned, &rocks->family, 0, &text);
+    else
+        rocks->database = rocksdb_open_column_families(rocks->options, options->directory, 1,
+                                                       families, tuned, &rocks->family, &text);
+    if (text == NULL)
+        return true;
+    refuse_status(opening, problem_peek(text), text);
+    free(text);
+    return false;
+}
+
+static bool is_empty(struct store_rocksdb *rocks, enum status *status)
+{
+    rocksdb_iterator_t *iterator = rocksdb_create_iterator(rocks->database, rocks->read);
+    rocksdb_iter_seek_to_first(iterator);
+    bool empty = !rocksdb_iter_valid(iterator);
+    char *text = NULL;
+    rocksdb_iter_get_error(iterator, &text);
+    *status = problem_status(text, "opening");
+    rocksdb_iter_destroy(iterator);
+    return empty;
+}
+
+static bool begin_format(struct opening *opening)
+{
+    struct store_rocksdb *rocks = opening->rocks;
+    enum status status;
+    bool empty = is_empty(rocks, &status);
+    if (status != STATUS_OK)
+        return refuse_status(opening, status, "its rows cannot be read");
+    if (!empty || opening->has_mark)
+        return refuse(opening, "the store in %s is damaged: its format version is missing",
+                      opening->options.directory);
+    if (rocks->read_only)
+        return true;
+    uint8_t key = TAG_VERSION, value[4];
+    put_u32(value, STORE_FORMAT_VERSION);
+    char *text = NULL;
+    rocksdb_put(rocks->database, rocks->write, (const char *)&key, 1, (const char *)value,
+                sizeof(value), &text);
+    status = problem_status(text, "opening");
+    if (status == STATUS_OK)
+        status = rocksdb_flush_all(&rocks->store);
+    return status == STATUS_OK || refuse_status(opening, status, "its first row cannot be written");
+}
+
+static bool check_format(struct opening *opening, bool *begun)
+{
+    struct store_rocksdb *rocks = opening->rocks;
+    const char *directory = opening->options.directory;
+    uint8_t key = TAG_VERSION, value[4] = {0};
+    size_t length;
+    enum status status =
+        rocksdb_read_row(rocks, rocks->read, &key, 1, value, sizeof(value), &length, begun);
+    if (status != STATUS_OK)
+        return refuse_status(opening, status, "its format version cannot be read");
+    if (!*begun)
+        return true;
+    if (length != 4)
+        return refuse(opening, "the store in %s is damaged: its format version does not read",
+                      directory);
+    if (get_u32(value) != STORE_FORMAT_VERSION)
+        return refuse(opening, "the store in %s has format version %u, this program knows %d",
+                      directory, get_u32(value), STORE_FORMAT_VERSION);
+    return true;
+}
+
+static bool check_place(struct opening *opening)
+{
+    struct store_rocksdb *rocks = opening->rocks;
+    bool found;
+    enum status status = rocksdb_read_place(rocks, rocks->read, &rocks->place, &found);
+    if (status != STATUS_OK)
+        return refuse_status(opening, status, "its position cannot be read");
+    unsigned long long position = rocks->place.position;
+    if (position < opening->mark)
+        return refuse(
+            opening, "the store in %s is damaged: it stands at position %llu, but had reached %llu",
+            opening->options.directory, position, (unsigned long long)opening->mark);
+    if (position > 0 && !opening->has_mark)
+        return refuse(opening, "the store in %s is damaged: its file " MARK_NAME " is missing",
+                      opening->options.directory);
+    int result = opening->has_mark || rocks->read_only ? 0 : store_mark_write(rocks->directory, 0);
+    if (result != 0)
+        return refuse(opening, "the file " MARK_NAME " in %s cannot be written: %s",
+                      opening->options.directory, strerror(-result));
+    atomic_store(&rocks->position, rocks->place.position);
+    atomic_store(&rocks->durable, rocks->place.position);
+    atomic_store(&rocks->reactions, rocks->place.reactions);
+    return true;
+}
+
+static bool open_steps(struct opening *opening)
+{
+    bool begun;
+    return look_at_directory(opening) && charge(opening) && open_database(opening) &&
+           check_format(opening, &begun) && (begun || begin_format(opening)) &&
+           check_place(opening);
+}
+
+static void store_rocksdb_close(struct store *store)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    if (rocks->family != NULL)
+        rocksdb_column_family_handle_destroy(rocks->family);
+    if (rocks->database != NULL)
+        rocksdb_close(rocks->database);
+    if (rocks->batch != NULL)
+        rocksdb_writebatch_destroy(rocks->batch);
+    if (rocks->write != NULL)
+        rocksdb_writeoptions_destroy(rocks->write);
+    if (rocks->read != NULL)
+        rocksdb_readoptions_destroy(rocks->read);
+    if (rocks->options != NULL)
+        rocksdb_options_destroy(rocks->options);
+    if (rocks->cache != NULL)
+        rocksdb_cache_destroy(rocks->cache);
+    rows_destroy(&rocks->rows);
+    free(rocks->old_times);
+    free(rocks->directory);
+    if (rocks->budget != NULL)
+        memory_release(rocks->budget, rocks->charged);
+    rocks->magic = 0;
+    free(rocks);
+}
+
+static uint64_t position(struct store *store)
+{
+    return atomic_load(&rocksdb_of(store)->position);
+}
+
+static uint64_t property(struct store_rocksdb *rocks, const char *name)
+{
+    uint64_t value = 0;
+    rocksdb_property_int(rocks->database, name, &value);
+    return value;
+}
+
+static const char *state_sentence(struct store_rocksdb *rocks)
+{
+    switch (atomic_load(&rocks->failed)) {
+    case STATUS_OK:
+        break;
+    case STATUS_DISK_FULL:
+        return "the disk of the store is full, it goes on when space returns";
+    case STATUS_DAMAGED:
+        return "the files of the store are damaged";
+    case STATUS_NO_MEMORY:
+        return "there is no memory to apply a batch to the store";
+    default:
+        return "the store cannot write";
+    }
+    if (property(rocks, "rocksdb.background-errors") > atomic_load(&rocks->background_errors))
+        return "the store cannot write in the background";
+    return "ok";
+}
+
+static void stats(struct store *store, struct store_stats *out)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    *out = (struct store_stats){.position = atomic_load(&rocks->position),
+                                .durable = atomic_load(&rocks->durable),
+                                .reactions = atomic_load(&rocks->reactions),
+                                .disk_bytes = property(rocks, "rocksdb.total-sst-files-size"),
+                                .memory_bytes = rocksdb_cache_get_usage(rocks->cache) +
+                                                property(rocks, "rocksdb.size-all-mem-tables"),
+                                .state = state_sentence(rocks)};
+}
+
+static const struct store_ops store_rocksdb_ops = {
+    .name = "rocksdb",
+    .read_reactions = rocksdb_read_reactions,
+    .read_items = rocksdb_read_items,
+    .apply = rocksdb_apply,
+    .flush = rocksdb_flush_all,
+    .snapshot = rocksdb_take_snapshot,
+    .release = rocksdb_drop_snapshot,
+    .visit = rocksdb_visit,
+    .verify = rocksdb_verify,
+    .position = position,
+    .stats = stats,
+    .close = store_rocksdb_close,
+};
+
+static void fill_defaults(struct store_rocksdb_options *options)
+{
+    if (options->cache_bytes == 0)
+        options->cache_bytes = DEFAULT_CACHE_BYTES;
+    if (options->write_buffer_bytes == 0)
+        options->write_buffer_bytes = DEFAULT_WRITE_BUFFER_BYTES;
+    if (options->threads == 0)
+        options->threads = 1;
+}
+
+struct store *store_rocksdb_open(const struct store_rocksdb_options *options, char *problem,
+                                 size_t size)
+{
+    struct opening opening = {.options = *options, .problem = problem, .size = size};
+    fill_defaults(&opening.options);
+    struct store_rocksdb *rocks = calloc(1, sizeof(*rocks));
+    char *directory = strdup(options->directory);
+    if (rocks == NULL || directory == NULL) {
+        free(rocks);
+        free(directory);
+        refuse(&opening, "there is no memory for the store");
+        return NULL;
+    }
+    rocks->store.ops = &store_rocksdb_ops;
+    rocks->magic = STORE_ROCKSDB_MAGIC;
+    rocks->directory = directory;
+    rocks->read_only = options->read_only;
+    rocks->space_floor = 2 * opening.options.write_buffer_bytes;
+    opening.rocks = rocks;
+    if (open_steps(&opening))
+        return &rocks->store;
+    store_rocksdb_close(&rocks->store);
+    return NULL;
+}

@@ -1,0 +1,371 @@
+/*
+ * Verifying in one pass over every row. Counters and by-item rows are in the same order, so walking
+ * both side by side counts each item's reactions next to the counters that claim them. Relations
+ * are in another order; that they are the same reactions as the by-item rows is shown by their
+ * number and by a sum of hashes of all of them, which does not depend on order. Only if that fails
+ * is each one looked for on the other side, to name one.
+ *
+ * Counters whose name is no kind (views, comments) stand for nothing else in the store, so nothing
+ * can be said about them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/names.h"
+#include "store/rocksdb/merge.h"
+#include "store/rocksdb/private.h"
+#include "store/rocksdb/scan.h"
+
+enum { PROGRESS_ROWS = 100000, KINDS = 256 };
+
+struct tally {
+    uint64_t rows;
+    uint64_t sum;
+};
+
+struct verify {
+    struct store_rocksdb *rocks;
+    struct store_snapshot *snapshot;
+    store_progress_fn *progress;
+    void *context;
+    struct store_report *report;
+    struct tally relations;
+    struct tally by_item;
+    uint64_t per_kind[KINDS]; /* by-item rows of the item at hand */
+    bool is_kind[KINDS];
+    char types[LIMIT_TYPES][LIMIT_NAME_LENGTH + 1];
+    char names[KINDS][LIMIT_NAME_LENGTH + 1];
+};
+
+__attribute__((format(printf, 3, 4))) static enum status
+disagree(struct verify *verify, const struct item *item, const char *format, ...)
+{
+    char what[160], id[LIMIT_ID_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    size_t length = id_format(item->id, id);
+    const char *type = item->type < LIMIT_TYPES ? verify->types[item->type] : "";
+    if (*type != '\0')
+        snprintf(verify->report->problem, sizeof(verify->report->problem), "%s:%.*s: %s", type,
+                 (int)length, id, what);
+    else
+        snprintf(verify->report->problem, sizeof(verify->report->problem), "type %u:%.*s: %s",
+                 item->type, (int)length, id, what);
+    return STATUS_DAMAGED;
+}
+
+static enum status unreadable(struct verify *verify, const struct scan *row)
+{
+    snprintf(verify->report->problem, sizeof(verify->report->problem),
+             "a row of sort %c with a key of %zu bytes and a value of %zu does not read",
+             row->key[0], row->key_length, row->value_length);
+    return STATUS_DAMAGED;
+}
+
+static void count_row(struct verify *verify)
+{
+    struct store_report *report = verify->report;
+    report->rows++;
+    if (report->rows % PROGRESS_ROWS == 0 && verify->progress != NULL) {
+        if (report->rows_total < report->rows)
+            report->rows_total = report->rows;
+        verify->progress(verify->context, report);
+    }
+}
+
+static void tally_add(struct tally *tally, const struct store_reaction *reaction)
+{
+    uint64_t hash = hash_mix(id_hash(reaction->user, 1), item_hash(reaction->item, 2));
+    tally->rows++;
+    tally->sum += hash_mix(hash, (uint64_t)reaction->kind << 32 | reaction->time_s);
+}
+
+static enum status end_scan(struct verify *verify, struct scan *scan, enum status status)
+{
+    enum status ended = scan_end(scan);
+    if (status == STATUS_OK && ended != STATUS_OK)
+        snprintf(verify->report->problem, sizeof(verify->report->problem),
+                 "rows of sort %c cannot be read", scan->from);
+    return status != STATUS_OK ? status : ended;
+}
+
+static enum status read_names(struct verify *verify)
+{
+    struct scan scan;
+    verify->is_kind[NAME_INDEX_LIKE] = true;
+    memcpy(verify->names[NAME_INDEX_LIKE], "like", 4);
+    enum status status = STATUS_OK;
+    scan_start(&scan, verify->rocks, verify->snapshot->moment, TAG_NAME);
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan)) {
+        struct store_name name;
+        count_row(verify);
+        if (!name_read(scan.key, scan.key_length, scan.value, scan.value_length, &name)) {
+            status = unreadable(verify, &scan);
+        } else if (name.role == NAME_TYPE) {
+            memcpy(verify->types[name.index], name.text, name.length);
+        } else {
+            verify->is_kind[name.index] = name.role == NAME_KIND;
+            memcpy(verify->names[name.index], name.text, name.length);
+        }
+    }
+    return end_scan(verify, &scan, status);
+}
+
+static enum status read_tokens(struct verify *verify)
+{
+    struct scan scan;
+    enum status status = STATUS_OK;
+    scan_start(&scan, verify->rocks, verify->snapshot->moment, TAG_TOKEN);
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan)) {
+        struct store_token token;
+        count_row(verify);
+        if (!token_read(scan.key, scan.key_length, scan.value, scan.value_length, &token))
+            status = unreadable(verify, &scan);
+    }
+    return end_scan(verify, &scan, status);
+}
+
+/* Goes over the by-item rows that begin with `part`, counting them by kind. */
+static enum status count_item_rows(struct verify *verify, struct scan *scan, const uint8_t *part,
+                                   size_t length)
+{
+    memset(verify->per_kind, 0, sizeof(verify->per_kind));
+    for (; !scan_is_done(scan); scan_next(scan)) {
+        struct store_reaction reaction;
+        if (scan->key_length < length || memcmp(scan->key + 1, part + 1, length - 1) != 0)
+            break;
+        count_row(verify);
+        if (scan->value_length != 0 || !key_read_by_item(scan->key, scan->key_length, &reaction))
+            return unreadable(verify, scan);
+        tally_add(&verify->by_item, &reaction);
+        verify->per_kind[reaction.kind]++;
+    }
+    return STATUS_OK;
+}
+
+static enum status kind_disagrees(struct verify *verify, const struct item *item, unsigned name,
+                                  int64_t value)
+{
+    char unnamed[16];
+    snprintf(unnamed, sizeof(unnamed), "kind %u", name);
+    return disagree(verify, item, "the counter %s is %lld, but there are %llu reactions",
+                    *verify->names[name] != '\0' ? verify->names[name] : unnamed, (long long)value,
+                    (unsigned long long)verify->per_kind[name]);
+}
+
+/* Each counter that is right takes its kind's number back to 0. */
+static enum status compare_counters(struct verify *verify, const struct item *item,
+                                    const uint8_t *value, size_t length)
+{
+    const uint8_t *end = value + length;
+    int before = -1;
+    while (value != end) {
+        uint8_t name;
+        int64_t number;
+        if (!counter_read(&value, end, &name, &number) || number == 0 || name <= before)
+            return disagree(verify, item, "its counters do not read");
+        before = name;
+        verify->report->counts++;
+        if (!verify->is_kind[name] && verify->per_kind[name] == 0)
+            continue;
+        if (number < 0 || (uint64_t)number != verify->per_kind[name])
+            return kind_disagrees(verify, item, name, number);
+        verify->per_kind[name] = 0;
+    }
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        if (verify->per_kind[kind] != 0)
+            return kind_disagrees(verify, item, kind, 0);
+    return STATUS_OK;
+}
+
+/* Which of the two stands on the earlier item: below 0 the counters, above 0 the by-item rows. */
+static int earlier(const struct scan *counters, const struct scan *by_item)
+{
+    if (scan_is_done(counters) || scan_is_done(by_item))
+        return scan_is_done(counters) ? 1 : -1;
+    size_t shorter =
+        counters->key_length < by_item->key_length ? counters->key_length : by_item->key_length;
+    return memcmp(counters->key + 1, by_item->key + 1, shorter - 1);
+}
+
+static enum status verify_item(struct verify *verify, struct scan *counters, struct scan *by_item)
+{
+    uint8_t part[KEY_MAX], value[256 * COUNTER_BYTES_MAX];
+    size_t value_length = 0;
+    struct item item;
+    int order = earlier(counters, by_item);
+    const struct scan *first = order <= 0 ? counters : by_item;
+    size_t length = key_item_part(first->key, first->key_length);
+    if (length == 0 || length > sizeof(part))
+        return unreadable(verify, first);
+    memcpy(part, first->key, length);
+    part[0] = TAG_COUNTERS;
+    if (!key_read_counters(part, length, &item))
+        return unreadable(verify, first);
+    if (order <= 0) {
+        if (counters->key_length != length || counters->value_length > sizeof(value))
+            return unreadable(verify, counters);
+        value_length = counters->value_length;
+        memcpy(value, counters->value, value_length);
+        count_row(verify);
+        scan_next(counters);
+    }
+    enum status status = count_item_rows(verify, by_item, part, length);
+    return status != STATUS_OK ? status : compare_counters(verify, &item, value, value_length);
+}
+
+static enum status verify_items(struct verify *verify)
+{
+    struct scan counters, by_item;
+    enum status status = STATUS_OK;
+    scan_start(&counters, verify->rocks, verify->snapshot->moment, TAG_COUNTERS);
+    scan_start(&by_item, verify->rocks, verify->snapshot->moment, TAG_BY_ITEM);
+    while (status == STATUS_OK && !(scan_is_done(&counters) && scan_is_done(&by_item)))
+        status = verify_item(verify, &counters, &by_item);
+    status = end_scan(verify, &counters, status);
+    return end_scan(verify, &by_item, status);
+}
+
+static enum status verify_relations(struct verify *verify)
+{
+    struct scan scan;
+    enum status status = STATUS_OK;
+    scan_start(&scan, verify->rocks, verify->snapshot->moment, TAG_REACTION);
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan)) {
+        struct store_reaction reaction;
+        count_row(verify);
+        if (scan.value_length != 4 || !key_read_reaction(scan.key, scan.key_length, &reaction)) {
+            status = unreadable(verify, &scan);
+        } else {
+            reaction.time_s = get_u32(scan.value);
+            tally_add(&verify->relations, &reaction);
+        }
+    }
+    verify->report->reactions = verify->relations.rows;
+    return end_scan(verify, &scan, status);
+}
+
+static enum status name_user(struct verify *verify, const struct store_reaction *reaction,
+                             const char *what)
+{
+    char user[LIMIT_ID_TEXT];
+    size_t length = id_format(reaction->user, user);
+    return disagree(verify, &reaction->item, "%s (user %.*s, kind %u)", what, (int)length, user,
+                    reaction->kind);
+}
+
+/* The relation is there; is its by-item row? */
+static enum status find_by_item(struct verify *verify, const struct scan *row)
+{
+    struct store_reaction reaction;
+    uint8_t key[KEY_MAX];
+    size_t length;
+    bool found;
+    if (!key_read_reaction(row->key, row->key_length, &reaction))
+        return unreadable(verify, row);
+    size_t key_length = key_write_by_item(key, &reaction, get_u32(row->value));
+    enum status status = rocksdb_read_row(verify->rocks, verify->snapshot->read, key, key_length,
+                                          NULL, 0, &length, &found);
+    if (status != STATUS_OK || found)
+        return status;
+    return name_user(verify, &reaction, "a reaction is kept by user but not by item");
+}
+
+/* And the other way round; the time must be the same. */
+static enum status find_relation(struct verify *verify, const struct scan *row)
+{
+    struct store_reaction reaction;
+    uint8_t key[KEY_MAX], time_s[4];
+    size_t length;
+    bool found;
+    if (!key_read_by_item(row->key, row->key_length, &reaction))
+        return unreadable(verify, row);
+    size_t key_length = key_write_reaction(key, &reaction);
+    enum status status = rocksdb_read_row(verify->rocks, verify->snapshot->read, key, key_length,
+                                          time_s, sizeof(time_s), &length, &found);
+    if (status != STATUS_OK || (found && length == 4 && get_u32(time_s) == reaction.time_s))
+        return status;
+    return name_user(verify, &reaction,
+                     found ? "a reaction has another time by user than by item"
+                           : "a reaction is kept by item but not by user");
+}
+
+static enum status find_each(struct verify *verify, uint8_t tag,
+                             enum status (*find)(struct verify *, const struct scan *))
+{
+    struct scan scan;
+    enum status status = STATUS_OK;
+    scan_start(&scan, verify->rocks, verify->snapshot->moment, tag);
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan))
+        status = find(verify, &scan);
+    return end_scan(verify, &scan, status);
+}
+
+static enum status compare_tallies(struct verify *verify)
+{
+    struct tally *relations = &verify->relations, *by_item = &verify->by_item;
+    if (relations->rows != by_item->rows || relations->sum != by_item->sum) {
+        enum status status = find_each(verify, TAG_BY_ITEM, find_relation);
+        if (status == STATUS_OK)
+            status = find_each(verify, TAG_REACTION, find_by_item);
+        ASSERT(status != STATUS_OK);
+        return status;
+    }
+    struct store_place place;
+    bool found;
+    enum status status = rocksdb_read_place(verify->rocks, verify->snapshot->read, &place, &found);
+    if (status == STATUS_OK && place.reactions != relations->rows) {
+        snprintf(verify->report->problem, sizeof(verify->report->problem),
+                 "the store says it has %llu reactions, but there are %llu",
+                 (unsigned long long)place.reactions, (unsigned long long)relations->rows);
+        return STATUS_DAMAGED;
+    }
+    return status;
+}
+
+static enum status verify_all(struct verify *verify)
+{
+    enum status status = read_names(verify);
+    if (status == STATUS_OK)
+        status = read_tokens(verify);
+    if (status == STATUS_OK)
+        status = verify_items(verify);
+    if (status == STATUS_OK)
+        status = verify_relations(verify);
+    if (status == STATUS_OK)
+        status = compare_tallies(verify);
+    if (status != STATUS_OK && verify->report->problem[0] == '\0')
+        snprintf(verify->report->problem, sizeof(verify->report->problem),
+                 "a row cannot be read: %s", status_sentence(status));
+    return status;
+}
+
+enum status rocksdb_verify(struct store *store, store_progress_fn *progress, void *context,
+                           struct store_report *report)
+{
+    *report = (struct store_report){0};
+    struct verify *verify = calloc(1, sizeof(*verify));
+    if (verify == NULL)
+        return STATUS_NO_MEMORY;
+    verify->rocks = rocksdb_of(store);
+    verify->progress = progress;
+    verify->context = context;
+    verify->report = report;
+    verify->snapshot = rocksdb_take_snapshot(store);
+    if (verify->snapshot == NULL) {
+        free(verify);
+        return STATUS_NO_MEMORY;
+    }
+    rocksdb_property_int(verify->rocks->database, "rocksdb.estimate-num-keys", &report->rows_total);
+    enum status status = verify_all(verify);
+    if (status == STATUS_OK)
+        report->rows_total = report->rows;
+    if (progress != NULL)
+        progress(context, report);
+    rocksdb_drop_snapshot(store, verify->snapshot);
+    free(verify);
+    return status;
+}

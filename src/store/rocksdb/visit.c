@@ -1,0 +1,109 @@
+/* All rows of the sorts that are asked for, as of one moment. */
+#include "base/log.h"
+#include "store/rocksdb/merge.h"
+#include "store/rocksdb/private.h"
+#include "store/rocksdb/scan.h"
+
+struct visit {
+    struct store_rocksdb *rocks;
+    const rocksdb_snapshot_t *moment;
+    const struct store_visitor *visitor;
+    uint32_t token_horizon_s;
+};
+
+typedef enum status visit_row_fn(struct visit *visit, const struct scan *row);
+
+static enum status bad_row(const struct scan *row)
+{
+    log_error("store: a row of sort %c does not read", row->key[0]);
+    return STATUS_DAMAGED;
+}
+
+static enum status visit_reaction(struct visit *visit, const struct scan *row)
+{
+    struct store_reaction reaction = {0};
+    if (row->value_length != 4 || !key_read_reaction(row->key, row->key_length, &reaction))
+        return bad_row(row);
+    reaction.time_s = get_u32(row->value);
+    return visit->visitor->reaction(visit->visitor->context, &reaction);
+}
+
+static enum status visit_counters(struct visit *visit, const struct scan *row)
+{
+    struct store_count count = {0};
+    if (!key_read_counters(row->key, row->key_length, &count.item))
+        return bad_row(row);
+    const uint8_t *at = row->value, *end = row->value + row->value_length;
+    while (at != end) {
+        if (!counter_read(&at, end, &count.name, &count.value) || count.value == 0)
+            return bad_row(row);
+        enum status status = visit->visitor->count(visit->visitor->context, &count);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static enum status visit_name(struct visit *visit, const struct scan *row)
+{
+    struct store_name name;
+    if (!name_read(row->key, row->key_length, row->value, row->value_length, &name))
+        return bad_row(row);
+    return visit->visitor->name(visit->visitor->context, &name);
+}
+
+static enum status visit_token(struct visit *visit, const struct scan *row)
+{
+    struct store_token token = {0};
+    if (!token_read(row->key, row->key_length, row->value, row->value_length, &token))
+        return bad_row(row);
+    if (token.time_s < visit->token_horizon_s)
+        return STATUS_OK;
+    return visit->visitor->token(visit->visitor->context, &token);
+}
+
+static enum status visit_tag(struct visit *visit, uint8_t tag, visit_row_fn *each)
+{
+    struct scan scan;
+    scan_start(&scan, visit->rocks, visit->moment, tag);
+    enum status status = STATUS_OK;
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan))
+        status = each(visit, &scan);
+    enum status ended = scan_end(&scan);
+    return status != STATUS_OK ? status : ended;
+}
+
+static enum status visit_all(struct visit *visit)
+{
+    const struct store_visitor *visitor = visit->visitor;
+    enum status status = STATUS_OK;
+    if (visitor->name != NULL)
+        status = visit_tag(visit, TAG_NAME, visit_name);
+    if (status == STATUS_OK && visitor->count != NULL)
+        status = visit_tag(visit, TAG_COUNTERS, visit_counters);
+    if (status == STATUS_OK && visitor->reaction != NULL)
+        status = visit_tag(visit, TAG_REACTION, visit_reaction);
+    if (status == STATUS_OK && visitor->token != NULL)
+        status = visit_tag(visit, TAG_TOKEN, visit_token);
+    return status;
+}
+
+enum status rocksdb_visit(struct store *store, const struct store_visitor *visitor)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_snapshot *snapshot = rocksdb_take_snapshot(store);
+    if (snapshot == NULL)
+        return STATUS_NO_MEMORY;
+    struct store_place place;
+    bool found;
+    enum status status = rocksdb_read_place(rocks, snapshot->read, &place, &found);
+    if (status == STATUS_OK) {
+        struct visit visit = {.rocks = rocks,
+                              .moment = snapshot->moment,
+                              .visitor = visitor,
+                              .token_horizon_s = place.token_horizon_s};
+        status = visit_all(&visit);
+    }
+    rocksdb_drop_snapshot(store, snapshot);
+    return status;
+}
