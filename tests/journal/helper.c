@@ -72,6 +72,21 @@ struct event sample_event(uint64_t number)
     return event;
 }
 
+uint64_t sample_position(uint64_t number)
+{
+    uint64_t position = 0;
+    for (uint64_t i = 0; i < number; i++) {
+        struct event event = sample_event(i);
+        position += event_size(&event);
+    }
+    return position;
+}
+
+struct sample_check sample_check_from(uint64_t number)
+{
+    return (struct sample_check){.count = number, .bytes = sample_position(number)};
+}
+
 bool event_equal(const struct event *a, const struct event *b)
 {
     return a->type == b->type && a->name == b->name && a->cleared_count == b->cleared_count &&
@@ -112,8 +127,8 @@ static void user_heard(void *context)
     pthread_mutex_unlock(&user->lock);
 }
 
-enum status user_open(struct user *user, const char *directory, enum durability durability,
-                      const struct journal_tuning *tuning)
+static enum status open_at(struct user *user, const char *directory, enum durability durability,
+                           const struct journal_tuning *tuning, uint64_t number)
 {
     struct journal_tuning small = small_tuning();
     struct journal_file_options options = {
@@ -122,8 +137,9 @@ enum status user_open(struct user *user, const char *directory, enum durability 
         .interval_ms = 100,
         .segment_bytes = SMALL_SEGMENT,
     };
-    *user = (struct user){0};
-    struct journal_reading reading = {.visit = sample_visit, .context = &user->found};
+    *user = (struct user){.found = sample_check_from(number)};
+    struct journal_reading reading = {
+        .visit = sample_visit, .context = &user->found, .from = user->found.bytes};
     enum status status = journal_file_open_tuned(&options, tuning != NULL ? tuning : &small,
                                                  &reading, &user->report, &user->journal);
     if (status != STATUS_OK) {
@@ -136,6 +152,18 @@ enum status user_open(struct user *user, const char *directory, enum durability 
     user->end = user->found.bytes;
     journal_listen(user->journal, user_heard, user);
     return status;
+}
+
+enum status user_open(struct user *user, const char *directory, enum durability durability,
+                      const struct journal_tuning *tuning)
+{
+    return open_at(user, directory, durability, tuning, 0);
+}
+
+enum status user_open_from(struct user *user, const char *directory, enum durability durability,
+                           uint64_t number)
+{
+    return open_at(user, directory, durability, NULL, number);
 }
 
 void user_close(struct user *user)

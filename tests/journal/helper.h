@@ -27,13 +27,21 @@ void directory_remove(const char *path);
 struct event sample_event(uint64_t number);
 bool event_equal(const struct event *a, const struct event *b);
 
-/* A visitor that expects sample events from number 0 on; context is a struct sample_check. */
+/* Where the event of this number stands in a journal of sample events. */
+uint64_t sample_position(uint64_t number);
+
+/*
+ * A visitor that expects sample events from number 0 on, or from the number and position the check
+ * was set up with (sample_check_from); context is a struct sample_check.
+ */
 struct sample_check {
-    uint64_t count;
-    uint64_t bytes;
+    uint64_t count; /* number of the next event */
+    uint64_t bytes; /* its position */
     bool wrong;
 };
 enum status sample_visit(void *context, const struct event *event, uint64_t position, size_t size);
+
+struct sample_check sample_check_from(uint64_t number);
 
 /* A journal being used by one test thread. */
 struct user {
@@ -51,6 +59,9 @@ struct user {
 struct journal_tuning small_tuning(void);
 enum status user_open(struct user *user, const char *directory, enum durability durability,
                       const struct journal_tuning *tuning);
+/* As user_open, but only the events from this number on are needed. */
+enum status user_open_from(struct user *user, const char *directory, enum durability durability,
+                           uint64_t number);
 void user_close(struct user *user);
 
 /* Appends sample events; stops early if the journal will not take them. Returns how many it took.*/
