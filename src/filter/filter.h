@@ -1,9 +1,11 @@
 /*
  * A cuckoo filter over 64-bit keys: 16-bit fingerprints, four to a bucket of 8 bytes. It may say
  * "maybe" of a key that is not in it, never "no" of one that is. It grows by adding a larger
- * segment beside those it has, so nothing is ever moved as a whole and nobody waits.
+ * segment beside those it has, so nothing is ever moved as a whole and nobody waits. Keys are
+ * hashes: all their bits are taken as random.
  *
- * One thread at a time adds and removes; any thread may ask at the same time, without a lock.
+ * One thread at a time adds and removes; any thread may ask at the same time, without a lock and
+ * without waiting.
  * Memory is charged to the budget. A filter that cannot grow any more (budget, memory) says
  * "maybe" to everything from then on and counts as open: slower, never wrong.
  */
@@ -36,7 +38,7 @@ void filter_stats(const struct filter *filter, struct filter_stats *out);
 
 /* The writing thread. A key added n times must be removed n times. */
 void filter_add(struct filter *filter, uint64_t key);
-/* Only of a key that was added: anything else may take another key's place away. */
+/* Only a key that was added: anything else may take another key's place away, or do nothing. */
 void filter_remove(struct filter *filter, uint64_t key);
 
 #endif

@@ -8,7 +8,8 @@
  * They are saved with the position they stand for and loaded at start; if the file is not there,
  * or not good, they are made anew by visiting the store.
  *
- * One thread at a time follows, saves and loads; any thread may ask.
+ * One thread at a time follows, saves, loads and rebuilds. Any thread may ask, but only once they
+ * stand for the store: nobody asks while they are loaded or rebuilt.
  */
 #ifndef LAUD_FILTER_FILTERS_H
 #define LAUD_FILTER_FILTERS_H
@@ -24,7 +25,10 @@
 
 struct filters;
 
-/* Called now and then while saving, loading or rebuilding. */
+/*
+ * Called now and then while loading (bytes) or rebuilding (reactions, their total an estimate until
+ * the last call), and at the end of it. Where one is taken it may be NULL.
+ */
 typedef void filters_progress_fn(void *context, uint64_t done, uint64_t total);
 
 struct filters *filters_new(struct memory_budget *budget, uint64_t seed); /* NULL: no memory */
@@ -46,7 +50,9 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
 
 /*
  * Whole file, checksummed, with format version, the seed and the position; written beside and
- * renamed, synced with its directory. -errno or 0.
+ * renamed, synced with its directory. -errno or 0; after an error the file is the one before, or
+ * the new one if only the directory could not be synced. Filters of which one is open are saved
+ * as such, and loading that says DAMAGED: they must be rebuilt.
  */
 int filters_save(const struct filters *filters, const char *path, uint64_t position);
 
@@ -58,7 +64,10 @@ int filters_save(const struct filters *filters, const char *path, uint64_t posit
 enum status filters_load(struct filters *filters, const char *path, uint64_t *position,
                          filters_progress_fn *progress, void *context, char *problem, size_t size);
 
-/* From what the store has, into filters as filters_new made them. */
+/*
+ * From what the store has. What the store says, or NO_MEMORY; after any but OK the filters are as
+ * they were. There is no failure for lack of memory later on: a filter that cannot grow is open.
+ */
 enum status filters_rebuild(struct filters *filters, struct store *store,
                             filters_progress_fn *progress, void *context);
 

@@ -34,149 +34,12 @@
 
 #include "base/assert.h"
 #include "base/io.h"
-#include "base/limits.h"
-#include "filter/filter_priv.h"
-#include "filter/filters_priv.h"
+#include "filter/filters_header.h"
 #include "journal/little.h"
 
-#define FILE_VERSION  1
-#define FILE_HEADER   1024
-#define FILE_CHECK    (FILE_HEADER - 8)
-#define FILE_FILTERS  40
-#define FILE_FILTER   (8 + FILTER_SEGMENTS * 16)
-#define FILE_CHUNK    MIB(1)
-#define FILE_PROGRESS 32 /* chunks between two words of progress */
+#define PROGRESS_CHUNKS 32 /* between two words of progress */
 
-_Static_assert(FILE_FILTERS + 2 * FILE_FILTER <= FILE_CHECK, "two filters fit the header");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "buckets are written as they stand");
-
-static const char file_magic[8] = "laud-flt";
-
-/* What a header says. */
-struct header {
-    uint64_t seed;
-    uint64_t position;
-    uint64_t length;
-    uint64_t check; /* its own checksum */
-    bool open;
-    struct {
-        uint32_t segments;
-        uint32_t bits[FILTER_SEGMENTS];
-        uint64_t used[FILTER_SEGMENTS];
-    } filters[2];
-};
-
-static uint64_t chunks_of(uint64_t bytes)
-{
-    return (bytes + FILE_CHUNK - 1) / FILE_CHUNK;
-}
-
-/* How many chunks there are, and bytes in them. */
-static uint64_t header_chunks(const struct header *header, uint64_t *bytes)
-{
-    uint64_t chunks = 0;
-    *bytes = 0;
-    for (int f = 0; f < 2; f++) {
-        for (uint32_t i = 0; i < header->filters[f].segments; i++) {
-            uint64_t segment = filter_segment_bytes(1ULL << header->filters[f].bits[i]);
-            *bytes += segment;
-            chunks += chunks_of(segment);
-        }
-    }
-    return chunks;
-}
-
-static uint64_t header_length(const struct header *header)
-{
-    uint64_t bytes;
-    uint64_t chunks = header_chunks(header, &bytes);
-    return FILE_HEADER + bytes + chunks * 8;
-}
-
-static void header_describe(struct header *header, int which, const struct filter *filter)
-{
-    struct filter_stats stats;
-    filter_stats(filter, &stats);
-    header->open |= stats.open;
-    header->filters[which].segments = stats.segments;
-    for (uint32_t i = 0; i < stats.segments; i++) {
-        header->filters[which].bits[i] = (uint32_t)__builtin_popcountll(filter->segments[i].mask);
-        header->filters[which].used[i] = filter->used[i];
-    }
-}
-
-static struct header header_of(const struct filters *filters, uint64_t position)
-{
-    struct header header = {.seed = filters->seed, .position = position};
-    header_describe(&header, 0, filters->live);
-    header_describe(&header, 1, filters->known);
-    if (header.open)
-        memset(header.filters, 0, sizeof header.filters);
-    header.length = header_length(&header);
-    return header;
-}
-
-static void header_encode(struct header *header, uint8_t out[FILE_HEADER])
-{
-    memset(out, 0, FILE_HEADER);
-    memcpy(out, file_magic, sizeof file_magic);
-    little_put32(out + 8, FILE_VERSION);
-    little_put32(out + 12, header->open);
-    little_put64(out + 16, header->seed);
-    little_put64(out + 24, header->position);
-    little_put64(out + 32, header->length);
-    for (int f = 0; f < 2; f++) {
-        uint8_t *at = out + FILE_FILTERS + f * FILE_FILTER;
-        little_put32(at, header->filters[f].segments);
-        for (uint32_t i = 0; i < header->filters[f].segments; i++) {
-            little_put32(at + 8 + i * 16, header->filters[f].bits[i]);
-            little_put64(at + 16 + i * 16, header->filters[f].used[i]);
-        }
-    }
-    header->check = XXH3_64bits(out, FILE_CHECK);
-    little_put64(out + FILE_CHECK, header->check);
-}
-
-/* False if no program of this version wrote such a filter. */
-static bool header_decode_filter(struct header *header, int which, const uint8_t *at)
-{
-    uint32_t segments = little_get32(at);
-    uint32_t before = 1;
-    if (segments > FILTER_SEGMENTS || (segments == 0) != header->open)
-        return false;
-    header->filters[which].segments = segments;
-    for (uint32_t i = 0; i < segments; i++) {
-        uint32_t bits = little_get32(at + 8 + i * 16);
-        uint64_t used = little_get64(at + 16 + i * 16);
-        if (bits < before || bits > FILTER_BITS_MAX || used > (uint64_t)FILTER_BUCKET_SLOTS << bits)
-            return false;
-        header->filters[which].bits[i] = before = bits;
-        header->filters[which].used[i] = used;
-    }
-    return true;
-}
-
-/* NULL, or what is wrong with it. */
-static const char *header_decode(struct header *header, const uint8_t bytes[FILE_HEADER])
-{
-    if (memcmp(bytes, file_magic, sizeof file_magic) != 0)
-        return "does not begin as a file of filters does";
-    if (little_get32(bytes + 8) != FILE_VERSION)
-        return "is of a format version that this program does not know";
-    *header = (struct header){.open = little_get32(bytes + 12) != 0,
-                              .seed = little_get64(bytes + 16),
-                              .position = little_get64(bytes + 24),
-                              .length = little_get64(bytes + 32),
-                              .check = XXH3_64bits(bytes, FILE_CHECK)};
-    if (header->check != little_get64(bytes + FILE_CHECK))
-        return "is damaged: its header does not match its checksum";
-    for (int f = 0; f < 2; f++)
-        if (!header_decode_filter(header, f, bytes + FILE_FILTERS + f * FILE_FILTER))
-            return "is damaged: its header describes filters that cannot be";
-    if (header->length != header_length(header))
-        return "is damaged: its header contradicts itself about the length";
-    return NULL;
-}
 
 /* One pass over all chunks, writing or reading. */
 struct pass {
@@ -195,9 +58,9 @@ static uint64_t chunk_check(const struct pass *pass, const void *bytes, size_t l
 
 static int write_segment(struct pass *pass, const void *buckets, uint64_t bytes)
 {
-    for (uint64_t at = 0; at < bytes; at += FILE_CHUNK) {
+    for (uint64_t at = 0; at < bytes; at += FILTERS_CHUNK_BYTES) {
         const uint8_t *chunk = (const uint8_t *)buckets + at;
-        size_t length = bytes - at < FILE_CHUNK ? bytes - at : FILE_CHUNK;
+        size_t length = bytes - at < FILTERS_CHUNK_BYTES ? bytes - at : FILTERS_CHUNK_BYTES;
         little_put64(pass->table + pass->chunk * 8, chunk_check(pass, chunk, length));
         int result = io_pwrite_all("filters.write", pass->fd, chunk, length, pass->offset);
         if (result != 0)
@@ -221,14 +84,14 @@ static int write_filter(struct pass *pass, const struct filter *filter, uint32_t
 
 static int write_file(const struct filters *filters, uint64_t position, int fd)
 {
-    uint8_t bytes[FILE_HEADER];
-    struct header header = header_of(filters, position);
+    uint8_t bytes[FILTERS_HEADER_BYTES];
+    struct filters_header header = filters_header_of(filters, position);
     uint64_t data_bytes;
-    header_encode(&header, bytes);
+    filters_header_encode(&header, bytes);
     struct pass pass = {.fd = fd,
                         .check = header.check,
-                        .offset = FILE_HEADER,
-                        .chunks = header_chunks(&header, &data_bytes)};
+                        .offset = FILTERS_HEADER_BYTES,
+                        .chunks = filters_header_chunks(&header, &data_bytes)};
     pass.table = malloc(pass.chunks * 8 + 1);
     if (pass.table == NULL)
         return -ENOMEM;
@@ -284,7 +147,7 @@ int filters_save(const struct filters *filters, const char *path, uint64_t posit
 struct load {
     struct pass pass;
     const char *path;
-    struct header header;
+    struct filters_header header;
     uint64_t data_bytes;
     filters_progress_fn *progress; /* may be NULL */
     void *context;
@@ -313,11 +176,11 @@ static enum status load_read(struct load *load, void *bytes, size_t length, uint
 
 static enum status load_header(struct load *load)
 {
-    uint8_t bytes[FILE_HEADER];
+    uint8_t bytes[FILTERS_HEADER_BYTES];
     enum status status = load_read(load, bytes, sizeof bytes, 0);
     if (status != STATUS_OK)
         return status;
-    const char *wrong = header_decode(&load->header, bytes);
+    const char *wrong = filters_header_decode(&load->header, bytes);
     if (wrong != NULL)
         return load_fails(load, STATUS_DAMAGED, wrong);
     uint64_t size;
@@ -331,8 +194,8 @@ static enum status load_header(struct load *load)
             load, STATUS_DAMAGED,
             "holds no filters: there was no memory for all of them when it was saved");
     load->pass.check = load->header.check;
-    load->pass.offset = FILE_HEADER;
-    load->pass.chunks = header_chunks(&load->header, &load->data_bytes);
+    load->pass.offset = FILTERS_HEADER_BYTES;
+    load->pass.chunks = filters_header_chunks(&load->header, &load->data_bytes);
     return STATUS_OK;
 }
 
@@ -342,15 +205,15 @@ static enum status load_table(struct load *load)
     load->pass.table = malloc(bytes);
     if (load->pass.table == NULL)
         return load_fails(load, STATUS_NO_MEMORY, "is larger than there is memory for");
-    return load_read(load, load->pass.table, bytes, FILE_HEADER + load->data_bytes);
+    return load_read(load, load->pass.table, bytes, FILTERS_HEADER_BYTES + load->data_bytes);
 }
 
 static enum status load_segment(struct load *load, void *buckets, uint64_t bytes)
 {
     struct pass *pass = &load->pass;
-    for (uint64_t at = 0; at < bytes; at += FILE_CHUNK) {
+    for (uint64_t at = 0; at < bytes; at += FILTERS_CHUNK_BYTES) {
         uint8_t *chunk = (uint8_t *)buckets + at;
-        size_t length = bytes - at < FILE_CHUNK ? bytes - at : FILE_CHUNK;
+        size_t length = bytes - at < FILTERS_CHUNK_BYTES ? bytes - at : FILTERS_CHUNK_BYTES;
         enum status status = load_read(load, chunk, length, pass->offset);
         if (status != STATUS_OK)
             return status;
@@ -362,8 +225,8 @@ static enum status load_segment(struct load *load, void *buckets, uint64_t bytes
         }
         pass->chunk++;
         pass->offset += length;
-        if (load->progress != NULL && pass->chunk % FILE_PROGRESS == 0)
-            load->progress(load->context, pass->offset - FILE_HEADER, load->data_bytes);
+        if (load->progress != NULL && pass->chunk % PROGRESS_CHUNKS == 0)
+            load->progress(load->context, pass->offset - FILTERS_HEADER_BYTES, load->data_bytes);
     }
     return STATUS_OK;
 }

@@ -119,7 +119,7 @@ static void run(uint64_t first_keys, uint32_t rounds, uint32_t steps)
 static void test_in_a_segment_that_is_nearly_full(void **state)
 {
     (void)state;
-    run(960, 1, 400000);
+    run(960, 1, 1000000);
 }
 
 static void test_while_it_grows(void **state)

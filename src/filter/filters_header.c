@@ -1,0 +1,131 @@
+/*
+ * A header is read with suspicion: its checksum says that it is as it was written, the rest is
+ * checked all the same, since sizes of memory are taken from it.
+ */
+#include "filter/filters_header.h"
+
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "journal/little.h"
+
+#define FILE_VERSION 1
+#define FILE_CHECK   (FILTERS_HEADER_BYTES - 8)
+#define FILE_FILTERS 40
+#define FILE_FILTER  (8 + FILTER_SEGMENTS * 16)
+
+_Static_assert(FILE_FILTERS + 2 * FILE_FILTER <= FILE_CHECK, "two filters fit the header");
+
+static const char file_magic[8] = "laud-flt";
+
+static uint64_t chunks_of(uint64_t bytes)
+{
+    return (bytes + FILTERS_CHUNK_BYTES - 1) / FILTERS_CHUNK_BYTES;
+}
+
+uint64_t filters_header_chunks(const struct filters_header *header, uint64_t *bytes)
+{
+    uint64_t chunks = 0;
+    *bytes = 0;
+    for (int f = 0; f < 2; f++) {
+        for (uint32_t i = 0; i < header->filters[f].segments; i++) {
+            uint64_t segment = filter_segment_bytes(1ULL << header->filters[f].bits[i]);
+            *bytes += segment;
+            chunks += chunks_of(segment);
+        }
+    }
+    return chunks;
+}
+
+static uint64_t header_length(const struct filters_header *header)
+{
+    uint64_t bytes;
+    uint64_t chunks = filters_header_chunks(header, &bytes);
+    return FILTERS_HEADER_BYTES + bytes + chunks * 8;
+}
+
+static void header_describe(struct filters_header *header, int which, const struct filter *filter)
+{
+    struct filter_stats stats;
+    filter_stats(filter, &stats);
+    header->open |= stats.open;
+    header->filters[which].segments = stats.segments;
+    for (uint32_t i = 0; i < stats.segments; i++) {
+        header->filters[which].bits[i] = (uint32_t)__builtin_popcountll(filter->segments[i].mask);
+        header->filters[which].used[i] = filter->used[i];
+    }
+}
+
+struct filters_header filters_header_of(const struct filters *filters, uint64_t position)
+{
+    struct filters_header header = {.seed = filters->seed, .position = position};
+    header_describe(&header, 0, filters->live);
+    header_describe(&header, 1, filters->known);
+    if (header.open)
+        memset(header.filters, 0, sizeof header.filters);
+    header.length = header_length(&header);
+    return header;
+}
+
+void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HEADER_BYTES])
+{
+    memset(out, 0, FILTERS_HEADER_BYTES);
+    memcpy(out, file_magic, sizeof file_magic);
+    little_put32(out + 8, FILE_VERSION);
+    little_put32(out + 12, header->open);
+    little_put64(out + 16, header->seed);
+    little_put64(out + 24, header->position);
+    little_put64(out + 32, header->length);
+    for (int f = 0; f < 2; f++) {
+        uint8_t *at = out + FILE_FILTERS + f * FILE_FILTER;
+        little_put32(at, header->filters[f].segments);
+        for (uint32_t i = 0; i < header->filters[f].segments; i++) {
+            little_put32(at + 8 + i * 16, header->filters[f].bits[i]);
+            little_put64(at + 16 + i * 16, header->filters[f].used[i]);
+        }
+    }
+    header->check = XXH3_64bits(out, FILE_CHECK);
+    little_put64(out + FILE_CHECK, header->check);
+}
+
+/* False if no program of this version wrote such a filter. */
+static bool header_decode_filter(struct filters_header *header, int which, const uint8_t *at)
+{
+    uint32_t segments = little_get32(at);
+    uint32_t before = 1;
+    if (segments > FILTER_SEGMENTS || (segments == 0) != header->open)
+        return false;
+    header->filters[which].segments = segments;
+    for (uint32_t i = 0; i < segments; i++) {
+        uint32_t bits = little_get32(at + 8 + i * 16);
+        uint64_t used = little_get64(at + 16 + i * 16);
+        if (bits < before || bits > FILTER_BITS_MAX || used > (uint64_t)FILTER_BUCKET_SLOTS << bits)
+            return false;
+        header->filters[which].bits[i] = before = bits;
+        header->filters[which].used[i] = used;
+    }
+    return true;
+}
+
+const char *filters_header_decode(struct filters_header *header,
+                                  const uint8_t bytes[FILTERS_HEADER_BYTES])
+{
+    if (memcmp(bytes, file_magic, sizeof file_magic) != 0)
+        return "does not begin as a file of filters does";
+    if (little_get32(bytes + 8) != FILE_VERSION)
+        return "is of a format version that this program does not know";
+    *header = (struct filters_header){.open = little_get32(bytes + 12) != 0,
+                                      .seed = little_get64(bytes + 16),
+                                      .position = little_get64(bytes + 24),
+                                      .length = little_get64(bytes + 32),
+                                      .check = XXH3_64bits(bytes, FILE_CHECK)};
+    if (header->check != little_get64(bytes + FILE_CHECK))
+        return "is damaged: its header does not match its checksum";
+    for (int f = 0; f < 2; f++)
+        if (!header_decode_filter(header, f, bytes + FILE_FILTERS + f * FILE_FILTER))
+            return "is damaged: its header describes filters that cannot be";
+    if (header->length != header_length(header))
+        return "is damaged: its header contradicts itself about the length";
+    return NULL;
+}
