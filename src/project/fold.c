@@ -204,9 +204,9 @@ static bool reaction_is(const struct store_reaction *row, const struct event *ev
            row->kind == kind;
 }
 
-/* The row of the event's reaction of this kind; NULL: none before, *made is new. */
+/* The row of the event's reaction of this kind. If there was none before it is new and not filled. */
 static struct store_reaction *reaction_find(struct fold *fold, const struct event *event,
-                                            uint8_t kind, struct store_reaction **made)
+                                            uint8_t kind, bool *is_new)
 {
     struct rows *rows = &fold->reactions;
     struct store_reaction *reactions = rows->at;
@@ -215,8 +215,8 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
     for (uint32_t slot = hash & rows->mask;; slot = (slot + 1) & rows->mask) {
         uint64_t value = rows->slots[slot];
         if ((uint32_t)value <= rows->floor) {
-            *made = &reactions[row_make(rows, slot, hash)];
-            return NULL;
+            *is_new = true;
+            return &reactions[row_make(rows, slot, hash)];
         }
         struct store_reaction *row = &reactions[(uint32_t)value - rows->floor - 1];
         if (value >> 32 == hash && reaction_is(row, event, kind))
@@ -228,14 +228,14 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
 static bool reaction_put(struct fold *fold, const struct event *event, uint8_t kind,
                          uint32_t time_s)
 {
-    struct store_reaction *made;
-    struct store_reaction *row = reaction_find(fold, event, kind, &made);
-    if (row != NULL) {
+    bool is_new = false;
+    struct store_reaction *row = reaction_find(fold, event, kind, &is_new);
+    if (!is_new) {
         bool changes = (row->time_s == 0) != (time_s == 0);
         row->time_s = time_s;
         return changes;
     }
-    *made = (struct store_reaction){
+    *row = (struct store_reaction){
         .user = event->user,
         .item = event->item,
         .kind = kind,
