@@ -80,16 +80,16 @@ static void dump_store(struct dump *dump, struct store *store, uint32_t now_s)
     qsort(dump->rows, dump->count, sizeof *dump->rows, compare_rows);
 }
 
-static void deliver(struct fold *fold, struct store *store, size_t begin, size_t end,
+static void deliver(struct fold *fold, struct store *store, size_t first, size_t past,
                     uint32_t times)
 {
     struct store_changes changes;
     uint32_t newest_s = 0;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = first; i < past; i++) {
         assert_int_equal(fold_add(fold, &events[i]), STATUS_OK);
         newest_s = events[i].time_s;
     }
-    fold_take(fold, positions[end], &changes);
+    fold_take(fold, positions[past], &changes);
     changes.token_horizon_s = newest_s - TTL_S;
     for (uint32_t i = 0; i < times; i++)
         assert_int_equal(store_apply(store, &changes), STATUS_OK);
