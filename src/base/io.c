@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum fault_kind { FAULT_NONE, FAULT_ERROR, FAULT_INTERRUPT, FAULT_SHORT, FAULT_SKIP };
+enum fault_kind { FAULT_NONE, FAULT_ERROR, FAULT_INTERRUPT, FAULT_SHORT, FAULT_SKIP, FAULT_KILL };
 
 struct fault {
     enum fault_kind kind;
@@ -29,10 +29,11 @@ struct fault {
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #define FAULT_ENTRIES 16
-#define FAULT_POINTS  64 /* different names in the program, at most */
+#define FAULT_POINTS  128 /* different names in the program, at most */
 
 struct fault_entry {
     char point[48];
@@ -64,6 +65,7 @@ static bool fault_parse_what(const char *text, size_t length, struct fault *out)
         {"EIO", {FAULT_ERROR, EIO}},       {"ENOSPC", {FAULT_ERROR, ENOSPC}},
         {"EDQUOT", {FAULT_ERROR, EDQUOT}}, {"EINTR", {FAULT_INTERRUPT, EINTR}},
         {"SHORT", {FAULT_SHORT, 0}},       {"SKIP", {FAULT_SKIP, 0}},
+        {"KILL", {FAULT_KILL, 0}},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strlen(table[i].name) == length && strncasecmp(table[i].name, text, length) == 0) {
@@ -177,8 +179,15 @@ static struct fault fault_at(const char *point)
         if (entry->calls == entry->nth || (entry->onwards && entry->calls > entry->nth))
             found = entry->fault;
     }
+    if (found.kind == FAULT_KILL)
+        raise(SIGKILL);
     pthread_mutex_unlock(&faults.lock);
     return found;
+}
+
+void io_fault_point(const char *point)
+{
+    fault_at(point);
 }
 
 #else

@@ -11,8 +11,10 @@
  * ever retried.
  *
  * What: EIO, ENOSPC, EDQUOT, EINTR (once, then the call goes on), SHORT (half the bytes, then the
- * call goes on), SKIP (claim success, do nothing). "3+" instead of "3" means the third call and
- * all after it.
+ * call goes on), SKIP (claim success, do nothing), KILL (the process ends there and then, before
+ * the call, as with kill -9). "3+" instead of "3" means the third call and all after it.
+ *
+ * Between its steps a thread may name points that are no calls, so that it can be killed there.
  */
 #ifndef LAUD_BASE_IO_H
 #define LAUD_BASE_IO_H
@@ -39,6 +41,15 @@ int io_size(const char *point, int fd, uint64_t *size);
 /* Every name in a directory, in no order, "." and ".." too; a value other than 0 ends it. */
 typedef int io_list_fn(void *context, const char *name);
 int io_list(const char *point, const char *path, io_list_fn *visit, void *context);
+
+#ifdef LAUD_FAULTS
+void io_fault_point(const char *point);
+#else
+static inline void io_fault_point(const char *point)
+{
+    (void)point;
+}
+#endif
 
 /* Builds with faults only: replaces the plan (NULL: none); how many calls were counted since. */
 int io_faults_plan(const char *plan); /* 0, or -EINVAL if it cannot be understood */

@@ -70,7 +70,7 @@ static void print_summary(FILE *out, const char *directory, const struct journal
     fprintf(out, "segments    %" PRIu64 " (%" PRIu64 " bytes)\n", report->segments,
             report->bytes_total);
     fprintf(out, "events      %" PRIu64 "\n", report->events);
-    fprintf(out, "positions   0 to %" PRIu64 "\n", report->end);
+    fprintf(out, "positions   %" PRIu64 " to %" PRIu64 "\n", report->first, report->end);
     fprintf(out, "mark        durable through %" PRIu64 "\n", report->durable_mark);
     if (report->torn_bytes > 0)
         fprintf(out,
@@ -108,7 +108,7 @@ static int check_directory(const char *data, bool dump)
         .told_ns = clock_monotonic_ns(),
         .summary = dump ? stderr : stdout,
     };
-    struct journal_reading reading = {check_visit, check_progress, &check};
+    struct journal_reading reading = {check_visit, check_progress, &check, JOURNAL_FROM_FIRST};
     int lock = lock_take(data, true, problem, sizeof problem);
     if (lock < 0 || check.names == NULL) {
         fprintf(stderr, "laud check: %s\n", lock < 0 ? problem : "not enough memory");

@@ -24,6 +24,7 @@
 /* Called by the projector's thread after each window, and when its state changes. */
 typedef void projector_moved_fn(void *context, uint64_t position);
 
+/* All that is pointed to outlives the projector. */
 struct projector_options {
     const char *journal_directory;
     const char *filter_path;
@@ -36,6 +37,7 @@ struct projector_options {
     size_t window_events;      /* and at most so large */
     uint64_t checkpoint_bytes; /* of journal between checkpoints */
     uint32_t token_ttl_s;
+    uint64_t seed;     /* any number that nobody can guess, see fold.h */
     bool keep_journal; /* segments stay for ever */
     projector_moved_fn *moved;
     void *context;
@@ -56,7 +58,8 @@ struct projector_stats {
 
 struct projector;
 
-/* NULL: no memory or no thread; `problem` says which. */
+/* NULL: no memory, no thread, or the journal cannot be read from the store's position on; `problem`
+ * says which. */
 struct projector *projector_start(const struct projector_options *options, char *problem,
                                   size_t size);
 /* Any thread. */

@@ -1,12 +1,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -159,6 +161,28 @@ static void test_a_skipped_call_claims_success(void **state)
     expect_content("onetwo-two");
 }
 
+static void test_a_process_can_be_killed_at_a_point(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (io_faults_plan("test.between:2:KILL") != 0)
+            _exit(1);
+        io_fault_point("test.between");
+        io_fault_point("test.elsewhere");
+        if (io_pwrite_all("test.write", fd, "here", 4, 0) != 0)
+            _exit(2);
+        io_fault_point("test.between");
+        _exit(3);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    expect_content("here");
+}
+
 static void test_a_plan_that_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -184,6 +208,7 @@ int main(void)
         CASE(test_a_star_counts_all_and_a_plus_goes_on),
         CASE(test_short_and_interrupted_calls_go_on),
         CASE(test_a_skipped_call_claims_success),
+        CASE(test_a_process_can_be_killed_at_a_point),
         CASE(test_a_plan_that_makes_no_sense_is_refused),
 #endif
     };

@@ -31,7 +31,6 @@ uint64_t journal_cursor_position(const struct journal_cursor *cursor);
  * IO_FAILED `problem` has a sentence naming segment and offset.
  */
 enum status journal_cursor_read(struct journal_cursor *cursor, uint64_t limit,
-                                journal_visit_fn *visit, void *context, char *problem,
-                                size_t size);
+                                journal_visit_fn *visit, void *context, char *problem, size_t size);
 
 #endif

@@ -47,11 +47,27 @@ static uint64_t file_released(struct journal *port)
     return atomic_load_explicit(&journal_of(port)->released, memory_order_acquire);
 }
 
+static uint64_t file_durable(struct journal *port)
+{
+    return atomic_load_explicit(&journal_of(port)->stats.durable, memory_order_acquire);
+}
+
 static void file_kick(struct journal *port)
 {
     struct journal_file *journal = journal_of(port);
     atomic_store(&journal->kicked, 1);
     writer_wake(journal);
+}
+
+static void file_sync(struct journal *port)
+{
+    atomic_store(&journal_of(port)->sync_wanted, true);
+    file_kick(port);
+}
+
+static enum status file_forget(struct journal *port, uint64_t position)
+{
+    return journal_file_forget(journal_of(port), position);
 }
 
 static enum status file_state(struct journal *port)
@@ -72,6 +88,10 @@ static void file_stats(struct journal *port, struct journal_stats *out)
 {
     struct journal_file *journal = journal_of(port);
     enum status state = file_state(port);
+    /* Before the sums they are taken from: those only grow. */
+    uint64_t forgotten =
+        atomic_load_explicit(&journal->first.forgotten_bytes, memory_order_acquire);
+    uint64_t first = atomic_load_explicit(&journal->first.number, memory_order_acquire);
     *out = (struct journal_stats){
         .state = state,
         .reason = state == STATUS_READONLY    ? journal->reason
@@ -84,8 +104,9 @@ static void file_stats(struct journal *port, struct journal_stats *out)
         .batches = atomic_load_explicit(&journal->stats.batches, memory_order_relaxed),
         .syncs = atomic_load_explicit(&journal->stats.syncs, memory_order_relaxed),
         .sync_ns = atomic_load_explicit(&journal->stats.sync_ns, memory_order_relaxed),
-        .bytes = atomic_load_explicit(&journal->stats.bytes, memory_order_relaxed),
-        .segments = atomic_load_explicit(&journal->stats.segments, memory_order_relaxed),
+        .bytes = atomic_load_explicit(&journal->stats.bytes, memory_order_relaxed) - forgotten,
+        .segments = atomic_load_explicit(&journal->stats.number, memory_order_relaxed) + 1 - first,
+        .first = atomic_load_explicit(&journal->first.position, memory_order_relaxed),
     };
 }
 
@@ -135,6 +156,9 @@ static const struct journal_ops file_ops = {
     .append = file_append,
     .appended = file_appended,
     .released = file_released,
+    .durable = file_durable,
+    .sync = file_sync,
+    .forget = file_forget,
     .kick = file_kick,
     .state = file_state,
     .listen = file_listen,
@@ -284,6 +308,8 @@ static void continue_from(struct journal_file *journal, const struct journal_end
     journal->events = end->events;
     journal->chain = end->chain;
     atomic_init(&journal->released, end->position);
+    atomic_init(&journal->first.number, end->first_number);
+    atomic_init(&journal->first.position, end->first);
 }
 
 /* Starts both threads and waits until there is a segment to write to, or none can be had. */

@@ -20,10 +20,12 @@ struct journal_file_options {
 /* What reading a journal found; filled as far as it got, also on failure. */
 struct journal_report {
     uint64_t segments;
-    uint64_t events;
+    uint64_t events;       /* in them */
+    uint64_t visited;      /* of those, from journal_reading's `from` on */
     uint64_t bytes;        /* of records */
     uint64_t bytes_total;  /* of segment files, for progress; 0 until known */
     uint64_t bytes_read;   /* of segment files so far */
+    uint64_t first;        /* position of the first record there is: older ones may have gone */
     uint64_t end;          /* position after the last good record */
     uint64_t durable_mark; /* the durable-through mark: nothing below it may be missing */
     uint64_t torn_bytes;   /* bytes of a torn tail (to be) cut off, 0 if none */
@@ -38,14 +40,23 @@ typedef enum status journal_visit_fn(void *context, const struct event *event, u
 /* Called now and then while reading, at least every few MiB; may be NULL. */
 typedef void journal_progress_fn(void *context, const struct journal_report *report);
 
+#define JOURNAL_FROM_FIRST UINT64_MAX
+
+/*
+ * Events before `from` are not visited, and where whole segments hold only such, they are not read
+ * beyond their headers. If the journal does not reach back to `from`, or not up to it, that is
+ * DAMAGED. JOURNAL_FROM_FIRST: all events there are, wherever they begin; so it is without any
+ * journal_reading.
+ */
 struct journal_reading {
     journal_visit_fn *visit;
     journal_progress_fn *progress;
     void *context;
+    uint64_t from;
 };
 
 /*
- * Reads everything, cuts off a torn tail, and opens for appending. OK, DAMAGED, IO_FAILED or
+ * Reads everything from `from` on, cuts off a torn tail, and opens for appending. OK, DAMAGED, IO_FAILED or
  * DISK_FULL; the report says more. The caller holds the data directory's lock.
  */
 enum status journal_file_open(const struct journal_file_options *options,

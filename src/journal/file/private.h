@@ -1,6 +1,6 @@
 /*
  * The inside of the file journal, shared by journal_file.c (the port), writer.c (the thread that
- * writes) and spare.c (the thread that prepares). Members are grouped by the thread that owns them.
+ * writes), spare.c (the thread that prepares) and forget.c (whoever forgets). Members are grouped by the thread that owns them.
  */
 #ifndef LAUD_JOURNAL_FILE_PRIVATE_H
 #define LAUD_JOURNAL_FILE_PRIVATE_H
@@ -71,14 +71,22 @@ struct journal_file {
         _Atomic uint64_t batches;
         _Atomic uint64_t syncs;
         _Atomic uint64_t sync_ns;
-        _Atomic uint64_t bytes;
-        _Atomic uint64_t segments;
+        _Atomic uint64_t bytes;  /* of all segments since open, forgotten ones too */
+        _Atomic uint64_t number; /* of the newest segment; stored after it has its name */
     } stats;
+
+    /* Told by whoever forgets to all */
+    struct {
+        _Atomic uint64_t number; /* of the oldest segment there is */
+        _Atomic uint64_t position;
+        _Atomic uint64_t forgotten_bytes;
+    } first;
 
     /* Told to the writer */
     alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while it sleeps on this word */
     alignas(CACHE_LINE) _Atomic uint32_t kicked;   /* a batch of appends is complete */
     _Atomic uint32_t attention;                    /* the spare or `stopping` changed */
+    _Atomic bool sync_wanted;                      /* what was appended before this was set */
     _Atomic bool stopping;
     journal_listen_fn *_Atomic listener;
     void *listener_context;
@@ -91,6 +99,7 @@ struct journal_file {
     uint64_t used;    /* of it */
     uint64_t written; /* positions */
     uint64_t durable;
+    uint64_t sync_to; /* someone wants all before it on disk */
     uint64_t events;
     uint64_t chain;
     uint64_t earlier_bytes;     /* of the segments before it */
@@ -122,6 +131,9 @@ enum status journal_file_open_tuned(const struct journal_file_options *options,
 /* The two threads. */
 void *writer_run(void *journal);
 void *preparer_run(void *journal);
+
+/* journal_forget. */
+enum status journal_file_forget(struct journal_file *journal, uint64_t position);
 
 /* Makes the writer look at `attention`, the tail and the time. */
 void writer_wake(struct journal_file *journal);

@@ -1,241 +1,146 @@
 /*
- * Everything is checked against everything before it: numbers, positions and event counts follow
- * each other, the chain value of each batch depends on all earlier records, and every record
- * carries its own check. A batch that does not fit is damage, unless it may be what a crash left
+ * A batch that does not fit what is before it (scan.c) is damage, unless it may be what a crash left
  * half-written; that question is asked in one place, read_tail, and the answer is "torn" only if
  * no evidence says that the bytes once were on disk.
+ *
+ * Who needs nothing before some position does not wait for gigabytes nobody needs: of segments that
+ * end before it only the headers are read.
  */
 #include "journal/file/read.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/io.h"
 #include "journal/file/path.h"
-#include "journal/file/segment.h"
+#include "journal/file/scan.h"
 #include "journal/little.h"
 
-#define WINDOW_BYTES MIB(4)
-
-_Static_assert(WINDOW_BYTES >= LIMIT_JOURNAL_BATCH + BATCH_HEADER_BYTES, "a window holds a batch");
-
 struct reader {
-    const char *directory;
+    struct scan scan;
+    struct segment_list list;
     const struct journal_reading *reading;
     struct journal_report *report;
     struct journal_end *end;
-    uint64_t *numbers; /* of the segments, ascending */
-    size_t count;
-    size_t capacity;
-    /* The segment being read */
-    uint64_t number;
-    char name[SEGMENT_NAME_BYTES];
-    int fd;
-    uint64_t size;
-    uint64_t before; /* bytes of the segments before it */
-    /* A window on it */
-    uint8_t *window;
-    size_t window_bytes; /* as large as the largest segment needs, at most WINDOW_BYTES */
-    uint64_t window_start;
-    size_t window_length;
+    uint64_t from;   /* events before it are not shown */
+    size_t start;    /* index of the first segment that is read whole */
+    uint64_t before; /* bytes of the segments before this one */
+    uint64_t fills;  /* of the window, when progress was last told */
 };
 
-static enum status reader_say(struct reader *reader, enum status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static enum status reader_say(struct reader *reader, enum status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reader->report->problem, sizeof reader->report->problem, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-static enum status reader_damage(struct reader *reader, uint64_t offset, const char *what)
-{
-    return reader_say(reader, STATUS_DAMAGED, "journal segment %s, offset %" PRIu64 ": %s",
-                      reader->name, offset, what);
-}
-
-static int collect_number(void *context, const char *name)
-{
-    struct reader *reader = context;
-    uint64_t number;
-    if (!segment_name_parse(name, &number))
-        return 0;
-    if (reader->count == reader->capacity) {
-        size_t capacity = reader->capacity == 0 ? 64 : reader->capacity * 2;
-        uint64_t *numbers = realloc(reader->numbers, capacity * sizeof *numbers);
-        if (numbers == NULL)
-            return -ENOMEM;
-        reader->numbers = numbers;
-        reader->capacity = capacity;
-    }
-    reader->numbers[reader->count++] = number;
-    return 0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
+/* The first segment there is may have any number; from there on none may be missing. */
 static enum status list_segments(struct reader *reader)
 {
-    int result = io_list("journal.list", reader->directory, collect_number, reader);
-    if (result < 0)
-        return reader_say(reader, STATUS_IO_FAILED, "cannot list the journal directory %s: %s",
-                          reader->directory, strerror(-result));
-    if (reader->count > 0)
-        qsort(reader->numbers, reader->count, sizeof *reader->numbers, compare_numbers);
-    for (size_t i = 0; i < reader->count; i++) {
-        if (reader->numbers[i] == i + 1)
+    const struct segment_list *list = &reader->list;
+    enum status status = scan_list(&reader->scan, &reader->list);
+    for (size_t i = 0; status == STATUS_OK && i < list->count; i++) {
+        if (list->numbers[i] == list->numbers[0] + i)
             continue;
-        segment_name(i + 1, reader->name);
-        return reader_say(reader, STATUS_DAMAGED,
-                          "journal segment %s, offset 0: the file is missing, but later ones exist",
-                          reader->name);
+        segment_name(list->numbers[0] + i, reader->scan.name);
+        status = scan_damage(&reader->scan, 0, "the file is missing, but later ones exist");
     }
-    return STATUS_OK;
+    return status;
 }
 
 static enum status read_mark(struct reader *reader)
 {
     struct journal_end *end = reader->end;
     int error = 0;
-    enum status status = mark_read(reader->directory, &end->mark, &error);
+    enum status status = mark_read(reader->scan.directory, &end->mark, &error);
     if (status == STATUS_OK) {
         end->has_mark = true;
         reader->report->durable_mark = end->mark.position;
         return STATUS_OK;
     }
     if (status == STATUS_IO_FAILED && error == ENOENT)
-        return reader->count == 0 ? STATUS_OK
-                                  : reader_say(reader, STATUS_DAMAGED,
-                                               "journal file %s, offset 0: it is missing, but "
-                                               "there are segments",
-                                               MARK_NAME);
+        return reader->list.count == 0 ? STATUS_OK
+                                       : scan_say(&reader->scan, STATUS_DAMAGED,
+                                                  "journal file %s, offset 0: it is missing, but "
+                                                  "there are segments",
+                                                  MARK_NAME);
     if (status == STATUS_IO_FAILED)
-        return reader_say(reader, STATUS_IO_FAILED, "cannot read the journal file %s: %s",
-                          MARK_NAME, strerror(error));
-    return reader_say(reader, STATUS_DAMAGED,
-                      "journal file %s, offset 0: neither of its two slots verifies", MARK_NAME);
+        return scan_say(&reader->scan, STATUS_IO_FAILED, "cannot read the journal file %s: %s",
+                        MARK_NAME, strerror(error));
+    return scan_say(&reader->scan, STATUS_DAMAGED,
+                    "journal file %s, offset 0: neither of its two slots verifies", MARK_NAME);
 }
 
-/* *bytes is [offset, offset + length) of the segment, or as much of it as the file has: *got. */
-static enum status reader_need(struct reader *reader, uint64_t offset, size_t length,
-                               const uint8_t **bytes, size_t *got)
+static void tell_progress(struct reader *reader)
 {
-    uint64_t left = reader->size - offset;
-    *bytes = NULL;
-    *got = 0;
-    if (length > left)
-        length = (size_t)left;
-    if (offset < reader->window_start ||
-        offset + length > reader->window_start + reader->window_length) {
-        ssize_t filled =
-            io_pread("segment.read", reader->fd, reader->window, reader->window_bytes, offset);
-        if (filled < 0)
-            return reader_say(reader, STATUS_IO_FAILED,
-                              "cannot read journal segment %s at offset %" PRIu64 ": %s",
-                              reader->name, offset, strerror((int)-filled));
-        if ((size_t)filled < length)
-            return reader_say(reader, STATUS_IO_FAILED,
-                              "journal segment %s became shorter while it was read", reader->name);
-        reader->window_start = offset;
-        reader->window_length = (size_t)filled;
-        reader->report->bytes_read = reader->before + offset;
-        if (reader->reading != NULL && reader->reading->progress != NULL)
-            reader->reading->progress(reader->reading->context, reader->report);
-    }
-    *bytes = reader->window + (offset - reader->window_start);
-    *got = length;
-    return STATUS_OK;
+    const struct journal_reading *reading = reader->reading;
+    if (reader->fills == reader->scan.fills)
+        return;
+    reader->fills = reader->scan.fills;
+    reader->report->bytes_read = reader->before + reader->scan.window_start;
+    if (reading != NULL && reading->progress != NULL)
+        reading->progress(reading->context, reader->report);
 }
 
-static enum status read_records(struct reader *reader, const struct batch_header *header,
-                                const uint8_t *records, uint64_t offset)
+static enum status show_event(struct reader *reader, const struct scan_batch *batch,
+                              const struct event *event, size_t size)
 {
-    uint64_t done = 0;
-    uint32_t count = 0;
-    while (done < header->bytes) {
-        struct event event;
-        size_t size;
-        uint64_t position = header->position + done;
-        if (event_decode(records + done, header->bytes - done, position, &event, &size) !=
-            STATUS_OK)
-            return reader_damage(reader, offset + done, "a record does not verify");
-        enum status status =
-            reader->reading == NULL || reader->reading->visit == NULL
-                ? STATUS_OK
-                : reader->reading->visit(reader->reading->context, &event, position, size);
-        if (status != STATUS_OK)
-            return reader_say(reader, STATUS_DAMAGED,
-                              "journal segment %s, offset %" PRIu64
-                              ": the event cannot be applied: %s",
-                              reader->name, offset + done, status_sentence(status));
-        done += size;
-        count++;
-    }
-    if (count != header->count)
-        return reader_damage(reader, offset, "the batch holds another number of records");
+    const struct journal_reading *reading = reader->reading;
+    uint64_t position = batch->header.position + batch->done;
+    uint64_t offset = batch->offset + batch->done;
+    if (position < reader->from)
+        return position + size <= reader->from
+                   ? STATUS_OK
+                   : scan_say(&reader->scan, STATUS_DAMAGED,
+                              "journal segment %s, offset %" PRIu64 ": events are needed from "
+                              "position %" PRIu64 " on, but that is inside this one",
+                              reader->scan.name, offset, reader->from);
+    enum status status = reading == NULL || reading->visit == NULL
+                             ? STATUS_OK
+                             : reading->visit(reading->context, event, position, size);
+    if (status != STATUS_OK)
+        return scan_say(&reader->scan, STATUS_DAMAGED,
+                        "journal segment %s, offset %" PRIu64 ": the event cannot be applied: %s",
+                        reader->scan.name, offset, status_sentence(status));
+    reader->report->visited++;
     return STATUS_OK;
 }
 
 /* The mark must fall between batches, and agree on what lies before it. */
-static enum status check_mark(struct reader *reader, const struct batch_header *header,
-                              uint64_t offset)
+static enum status check_mark(struct reader *reader, const struct scan_batch *batch)
 {
     const struct mark *mark = &reader->end->mark;
+    const struct batch_header *header = &batch->header;
     uint64_t after = header->position + header->bytes;
+    uint64_t offset = batch->offset - BATCH_HEADER_BYTES;
     if (mark->position > header->position && mark->position < after)
-        return reader_damage(reader, offset, "the mark says that a batch ends inside this one");
+        return scan_damage(&reader->scan, offset,
+                           "the mark says that a batch ends inside this one");
     if (mark->position == after && mark->chain != header->chain)
-        return reader_damage(reader, offset, "the mark was written for other records than these");
+        return scan_damage(&reader->scan, offset,
+                           "the mark was written for other records than these");
     return STATUS_OK;
 }
 
-/* OK: *length of it. MORE: there is no good batch here. Else the reading ends. */
-static enum status read_batch(struct reader *reader, uint64_t offset, size_t *length)
+/* OK: one batch is read. MORE: there is no good batch here. Else the reading ends. */
+static enum status read_batch(struct reader *reader)
 {
-    struct journal_end *end = reader->end;
-    struct batch_header header;
-    const uint8_t *bytes;
-    size_t got;
-    enum status status = reader_need(reader, offset, BATCH_HEADER_BYTES, &bytes, &got);
-    if (status != STATUS_OK)
-        return status;
-    if (got < BATCH_HEADER_BYTES || !batch_header_decode(bytes, reader->number, &header) ||
-        header.position != end->position || header.events != end->events)
-        return STATUS_MORE;
-    *length = BATCH_HEADER_BYTES + (size_t)header.bytes;
-    status = reader_need(reader, offset, *length, &bytes, &got);
-    if (status != STATUS_OK)
-        return status;
-    const uint8_t *records = bytes + BATCH_HEADER_BYTES;
-    if (got < *length || segment_chain(end->chain, records, header.bytes) != header.chain)
-        return STATUS_MORE;
-
-    status = read_records(reader, &header, records, offset + BATCH_HEADER_BYTES);
+    struct scan *scan = &reader->scan;
+    struct scan_batch batch;
+    const uint8_t *records;
+    enum status status = scan_batch(scan, &batch, &records);
+    tell_progress(reader);
+    while (status == STATUS_OK && batch.done < batch.header.bytes) {
+        struct event event;
+        size_t size = 0;
+        status = scan_record(scan, &batch, records, &event, &size);
+        if (status == STATUS_OK)
+            status = show_event(reader, &batch, &event, size);
+        batch.done += size;
+        batch.count++;
+    }
     if (status == STATUS_OK)
-        status = check_mark(reader, &header, offset);
-    if (status != STATUS_OK)
-        return status;
-    end->position += header.bytes;
-    end->events += header.count;
-    end->chain = header.chain;
-    reader->report->end = end->position;
-    reader->report->events = end->events;
-    reader->report->bytes = end->position;
-    return STATUS_OK;
+        status = check_mark(reader, &batch);
+    if (status == STATUS_OK)
+        status = scan_finish(scan, &batch);
+    return status;
 }
 
 /*
@@ -245,20 +150,22 @@ static enum status read_batch(struct reader *reader, uint64_t offset, size_t *le
 static enum status scan_tail(struct reader *reader, uint64_t offset, uint64_t *durable,
                              uint64_t *last)
 {
+    struct scan *scan = &reader->scan;
     *durable = 0;
     *last = offset;
-    for (uint64_t at = offset; at < reader->size; at += 8) {
+    for (uint64_t at = offset; at < scan->size; at += 8) {
         const uint8_t *bytes;
         size_t got;
         struct batch_header header;
-        enum status status = reader_need(reader, at, BATCH_HEADER_BYTES, &bytes, &got);
+        enum status status = scan_need(scan, at, BATCH_HEADER_BYTES, &bytes, &got);
         if (status != STATUS_OK)
             return status;
+        tell_progress(reader);
         if (got < 8 || little_get64(bytes) != 0)
             for (size_t i = 0; i < 8 && i < got; i++)
                 if (bytes[i] != 0)
                     *last = at + i + 1;
-        if (got == BATCH_HEADER_BYTES && batch_header_decode(bytes, reader->number, &header) &&
+        if (got == BATCH_HEADER_BYTES && batch_header_decode(bytes, scan->number, &header) &&
             header.durable > *durable)
             *durable = header.durable;
     }
@@ -273,125 +180,181 @@ static enum status read_tail(struct reader *reader, uint64_t offset)
     enum status status = scan_tail(reader, offset, &durable, &last);
     if (status != STATUS_OK)
         return status;
-    if (durable > reader->end->position)
-        return reader_damage(reader, offset,
-                             "the batch does not verify, but a later one shows it was on disk");
-    if (reader->end->mark.position > reader->end->position)
-        return reader_damage(reader, offset,
-                             "the batch does not verify, but the mark says it was on disk");
+    if (durable > reader->scan.position)
+        return scan_damage(&reader->scan, offset,
+                           "the batch does not verify, but a later one shows it was on disk");
+    if (reader->end->mark.position > reader->scan.position)
+        return scan_damage(&reader->scan, offset,
+                           "the batch does not verify, but the mark says it was on disk");
     if (last > offset) {
         reader->report->torn_bytes = last - offset;
         reader->report->torn_offset = offset;
         snprintf(reader->report->torn_segment, sizeof reader->report->torn_segment, "%s",
-                 reader->name);
+                 reader->scan.name);
     }
     return STATUS_OK;
 }
 
-static enum status read_header(struct reader *reader)
+static void tell_place(struct reader *reader)
 {
-    struct journal_end *end = reader->end;
-    struct segment_header header;
-    const uint8_t *bytes;
-    size_t got;
-    enum status status = reader_need(reader, 0, SEGMENT_HEADER_BYTES, &bytes, &got);
-    if (status != STATUS_OK)
-        return status;
-    if (got < SEGMENT_HEADER_BYTES)
-        return reader_damage(reader, got, "the file ends inside the header");
-    const char *problem = segment_header_decode(bytes, &header);
-    if (problem != NULL)
-        return reader_damage(reader, 0, problem);
-    if (header.number != reader->number)
-        return reader_damage(reader, 0, "the header carries another segment's number");
-    if (header.position != end->position || header.events != end->events ||
-        header.chain != end->chain)
-        return reader_damage(reader, 0, "the segment does not continue the one before it");
-    return STATUS_OK;
+    struct journal_report *report = reader->report;
+    report->end = reader->scan.position;
+    report->bytes = report->end - report->first;
+    report->events = reader->scan.events - reader->end->first_events;
 }
 
 static enum status read_batches(struct reader *reader, bool last)
 {
-    uint64_t offset = SEGMENT_HEADER_BYTES;
+    struct scan *scan = &reader->scan;
     enum status status = STATUS_OK;
-    while (status == STATUS_OK && offset < reader->size) {
-        size_t length;
-        status = read_batch(reader, offset, &length);
-        if (status == STATUS_OK)
-            offset += length;
+    while (status == STATUS_OK && scan->offset < scan->size) {
+        status = read_batch(reader);
+        tell_place(reader);
     }
-    reader->end->used = offset;
     if (status == STATUS_MORE)
-        status = last ? read_tail(reader, offset)
-                      : reader_damage(reader, offset, "the batch does not verify");
-    if (status == STATUS_OK && last && reader->end->mark.position > reader->end->position)
-        status = reader_damage(reader, offset,
-                               "the journal ends here, but the mark says that more was on disk");
+        status = last ? read_tail(reader, scan->offset)
+                      : scan_damage(scan, scan->offset, "the batch does not verify");
+    if (status == STATUS_OK && last && reader->end->mark.position > scan->position)
+        status = scan_damage(scan, scan->offset,
+                             "the journal ends here, but the mark says that more was on disk");
     return status;
 }
 
-static enum status open_segment(struct reader *reader, bool from_disk)
+/* For who reads the header and no more. */
+static size_t header_ahead(const struct scan *scan)
 {
-    char path[JOURNAL_PATH_BYTES];
-    journal_path(path, reader->directory, reader->name);
-    reader->fd = io_open("segment.open", path, O_RDONLY, 0);
-    int result = reader->fd < 0 ? reader->fd : 0;
-    if (result == 0 && from_disk) {
-        result = io_sync("open.sync", reader->fd);
-        posix_fadvise(reader->fd, 0, 0, POSIX_FADV_DONTNEED);
-    }
-    if (result == 0)
-        result = io_size("segment.size", reader->fd, &reader->size);
-    if (result < 0)
-        return reader_say(reader, STATUS_IO_FAILED, "cannot open journal segment %s: %s",
-                          reader->name, strerror(-result));
+    return scan->window_bytes < SEGMENT_HEADER_BYTES ? scan->window_bytes : SEGMENT_HEADER_BYTES;
+}
+
+/*
+ * The journal begins where its first segment says. The mark was synced at its end before a segment
+ * had a successor, and only segments that have one are ever removed: it cannot lie before that.
+ */
+static enum status enter_first(struct reader *reader, bool from_disk)
+{
+    struct scan *scan = &reader->scan;
+    const struct mark *mark = &reader->end->mark;
+    enum status status = scan_open(scan, reader->list.numbers[0], from_disk);
+    if (status == STATUS_OK)
+        status = scan_header(scan);
+    if (status != STATUS_OK)
+        return status;
+    if (scan->number == 1 &&
+        (scan->position != 0 || scan->events != 0 || scan->chain != SEGMENT_CHAIN_INITIAL))
+        return scan_damage(scan, 0, "the first segment of all does not begin at position 0");
+    reader->report->first = scan->position;
+    reader->end->first = scan->position;
+    reader->end->first_events = scan->events;
+    reader->end->first_number = scan->number;
+    tell_place(reader);
+    if (mark->position < scan->position)
+        return scan_damage(scan, 0, "the journal begins here, but the mark lies before it");
+    if (mark->position == scan->position && mark->chain != scan->chain)
+        return scan_damage(scan, 0, "the mark was written for other records than those before");
+    if (reader->from == JOURNAL_FROM_FIRST)
+        reader->from = scan->position;
+    if (reader->from < scan->position)
+        return scan_begins_late(scan, reader->from);
     return STATUS_OK;
 }
 
-static enum status read_segment(struct reader *reader, uint64_t number, bool from_disk)
+/* The segment before was not read; its successor must leave room for something in it, no more. */
+static enum status enter_after_skipped(struct reader *reader, uint64_t number, bool from_disk)
 {
-    bool last = number == reader->count;
-    reader->number = number;
-    reader->window_start = 0;
-    reader->window_length = 0;
-    segment_name(number, reader->name);
-    enum status status = open_segment(reader, from_disk && last);
+    struct scan *scan = &reader->scan;
+    struct segment_header before = scan->header;
+    uint64_t room = scan->size;
+    enum status status = scan_open(scan, number, from_disk);
     if (status == STATUS_OK)
-        status = read_header(reader);
-    if (status == STATUS_OK)
-        status = read_batches(reader, last);
-    if (reader->fd >= 0)
-        io_close("segment.close", reader->fd);
-    reader->before += reader->size;
-    reader->report->bytes_read = reader->before;
-    reader->end->number = number;
-    reader->end->file_bytes = reader->size;
-    reader->end->bytes += reader->end->used;
-    if (status == STATUS_OK)
-        reader->report->segments++;
+        status = scan_header(scan);
+    if (status == STATUS_OK &&
+        (scan->position <= before.position || scan->events <= before.events ||
+         scan->position - before.position > room - SEGMENT_HEADER_BYTES))
+        status = scan_damage(scan, 0, "the segment does not continue the one before it");
+    tell_place(reader);
     return status;
+}
+
+static enum status read_segment(struct reader *reader, size_t index, bool from_disk)
+{
+    struct scan *scan = &reader->scan;
+    uint64_t number = reader->list.numbers[index];
+    bool last = index + 1 == reader->list.count;
+    bool skipped = index < reader->start;
+    scan->ahead = skipped ? header_ahead(scan) : scan->window_bytes;
+    enum status status = index == 0 ? enter_first(reader, from_disk && last)
+                         : index <= reader->start
+                             ? enter_after_skipped(reader, number, from_disk && last)
+                             : scan_follow(scan, number, from_disk && last);
+    if (status == STATUS_OK && !skipped)
+        status = read_batches(reader, last);
+    if (status != STATUS_OK)
+        return status;
+    reader->before += scan->size;
+    reader->report->bytes_read = reader->before;
+    reader->report->segments++;
+    reader->end->number = number;
+    reader->end->used = scan->offset;
+    reader->end->file_bytes = scan->size;
+    reader->end->bytes += skipped ? scan->size : scan->offset;
+    return STATUS_OK;
 }
 
 /* Sums up the files' sizes, so that progress can be told, and makes the window. */
 static enum status measure(struct reader *reader)
 {
+    struct scan *scan = &reader->scan;
     uint64_t largest = 1;
-    for (size_t i = 0; i < reader->count; i++) {
-        segment_name(reader->numbers[i], reader->name);
-        enum status status = open_segment(reader, false);
-        if (reader->fd >= 0)
-            io_close("segment.close", reader->fd);
+    for (size_t i = 0; i < reader->list.count; i++) {
+        enum status status = scan_open(scan, reader->list.numbers[i], false);
         if (status != STATUS_OK)
             return status;
-        reader->report->bytes_total += reader->size;
-        if (reader->size > largest)
-            largest = reader->size;
+        reader->report->bytes_total += scan->size;
+        if (scan->size > largest)
+            largest = scan->size;
     }
-    reader->window_bytes = largest < WINDOW_BYTES ? (size_t)largest : WINDOW_BYTES;
-    reader->window = malloc(reader->window_bytes);
-    return reader->window != NULL
+    scan->window_bytes = largest < SCAN_WINDOW_BYTES ? (size_t)largest : SCAN_WINDOW_BYTES;
+    scan->window = malloc(scan->window_bytes);
+    return scan->window != NULL
                ? STATUS_OK
-               : reader_say(reader, STATUS_IO_FAILED, "not enough memory to read the journal");
+               : scan_say(scan, STATUS_IO_FAILED, "not enough memory to read the journal");
+}
+
+/* Finds the segment in which what is needed begins; those before it are skipped. */
+static enum status find_start(struct reader *reader)
+{
+    struct scan *scan = &reader->scan;
+    if (reader->from == JOURNAL_FROM_FIRST || reader->from == 0 || reader->list.count == 0)
+        return STATUS_OK;
+    scan->ahead = header_ahead(scan);
+    return scan_seek(scan, &reader->list, reader->from, &reader->start);
+}
+
+static enum status check_empty(struct reader *reader)
+{
+    if (reader->end->mark.position > 0)
+        return scan_say(&reader->scan, STATUS_DAMAGED,
+                        "journal file %s, offset 0: it says that events were on disk, but "
+                        "there are no segments",
+                        MARK_NAME);
+    if (reader->from > 0 && reader->from != JOURNAL_FROM_FIRST)
+        return scan_say(&reader->scan, STATUS_DAMAGED,
+                        "the journal is empty, but the store stands at position %" PRIu64
+                        ": the store is ahead of the journal",
+                        reader->from);
+    return STATUS_OK;
+}
+
+static enum status check_reached(struct reader *reader)
+{
+    const struct scan *scan = &reader->scan;
+    if (reader->from <= scan->position)
+        return STATUS_OK;
+    return scan_say(&reader->scan, STATUS_DAMAGED,
+                    "journal segment %s, offset %" PRIu64 ": the journal ends here, at position "
+                    "%" PRIu64 ", but the store stands at %" PRIu64
+                    ": the store is ahead of the journal",
+                    scan->name, scan->offset, scan->position, reader->from);
 }
 
 static enum status read_all(struct reader *reader, bool from_disk)
@@ -401,13 +364,12 @@ static enum status read_all(struct reader *reader, bool from_disk)
         status = read_mark(reader);
     if (status == STATUS_OK)
         status = measure(reader);
-    for (uint64_t number = 1; status == STATUS_OK && number <= reader->count; number++)
-        status = read_segment(reader, number, from_disk);
-    if (status == STATUS_OK && reader->count == 0 && reader->end->mark.position > 0)
-        status = reader_say(reader, STATUS_DAMAGED,
-                            "journal file %s, offset 0: it says that events were on disk, but "
-                            "there are no segments",
-                            MARK_NAME);
+    if (status == STATUS_OK)
+        status = find_start(reader);
+    for (size_t i = 0; status == STATUS_OK && i < reader->list.count; i++)
+        status = read_segment(reader, i, from_disk);
+    if (status == STATUS_OK)
+        status = reader->list.count == 0 ? check_empty(reader) : check_reached(reader);
     return status;
 }
 
@@ -416,17 +378,25 @@ enum status journal_read(const char *directory, bool from_disk,
                          struct journal_end *end)
 {
     *report = (struct journal_report){0};
-    *end = (struct journal_end){.chain = SEGMENT_CHAIN_INITIAL};
+    *end = (struct journal_end){.first_number = 1};
     struct reader reader = {
-        .directory = directory,
+        .scan = {.directory = directory,
+                 .problem = report->problem,
+                 .problem_bytes = sizeof report->problem,
+                 .fd = -1,
+                 .chain = SEGMENT_CHAIN_INITIAL},
         .reading = reading,
         .report = report,
         .end = end,
-        .fd = -1,
+        .from = reading != NULL ? reading->from : JOURNAL_FROM_FIRST,
     };
     enum status status = read_all(&reader, from_disk);
-    free(reader.window);
-    free(reader.numbers);
+    end->position = reader.scan.position;
+    end->events = reader.scan.events;
+    end->chain = reader.scan.chain;
+    scan_close(&reader.scan);
+    free(reader.scan.window);
+    free(reader.list.numbers);
     return status;
 }
 

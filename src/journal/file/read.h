@@ -1,5 +1,5 @@
 /*
- * Reads a journal from its first record to its last, verifying all of it, and finds out where and
+ * Reads a journal from the first record there is to its last, verifying all of it, and finds out where and
  * how it ends. Changes nothing: cutting a torn tail is the opener's.
  */
 #ifndef LAUD_JOURNAL_FILE_READ_H
@@ -16,10 +16,13 @@ struct journal_end {
     uint64_t position;
     uint64_t events;
     uint64_t chain;
-    uint64_t number;     /* of the last segment, 0 if there is none */
-    uint64_t used;       /* of the last segment: its header and good batches */
-    uint64_t file_bytes; /* of the last segment's file */
-    uint64_t bytes;      /* of all segments, as far as used */
+    uint64_t number;       /* of the last segment, 0 if there is none */
+    uint64_t used;         /* of the last segment: its header and good batches */
+    uint64_t file_bytes;   /* of the last segment's file */
+    uint64_t bytes;        /* of all segments, as far as used */
+    uint64_t first;        /* position of the first event there is */
+    uint64_t first_events; /* before it */
+    uint64_t first_number; /* of the first segment */
     struct mark mark;
     bool has_mark;
 };

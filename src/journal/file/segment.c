@@ -54,6 +54,10 @@
  * 4. After a restart, appending starts in a new segment. So nothing is ever written after a tail
  *    that was cut off.
  *
+ * 5. Segments go from the front only, one at a time, the directory synced after each, and never the
+ *    last. So those there are have numbers without gaps, and the mark, synced with rule 2, does not
+ *    lie before the first of them. Where a journal begins, its first header says.
+ *
  * Hence only the last segment can hold a torn tail: bytes that do not verify and that nothing (the
  * mark, a later batch's durable-through) says were on disk.
  */
@@ -126,6 +130,8 @@ const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
     out->events = little_get64(bytes + 32);
     out->chain = little_get64(bytes + 40);
     out->bytes = little_get64(bytes + 48);
+    if (out->position % 8 != 0)
+        return "the header gives a position at which no record can begin";
     return NULL;
 }
 

@@ -90,12 +90,13 @@ static void update_gate(struct journal_file *journal)
 static void update_stats(struct journal_file *journal)
 {
     atomic_store_explicit(&journal->stats.written, journal->written, memory_order_relaxed);
-    atomic_store_explicit(&journal->stats.durable, journal->durable, memory_order_relaxed);
     atomic_store_explicit(&journal->stats.events, journal->events, memory_order_relaxed);
-    atomic_store_explicit(&journal->stats.segments, journal->number, memory_order_relaxed);
     atomic_store_explicit(&journal->stats.bytes,
                           journal->earlier_bytes + (journal->fd >= 0 ? journal->size : 0),
                           memory_order_relaxed);
+    /* Others read the files on the strength of these two. */
+    atomic_store_explicit(&journal->stats.durable, journal->durable, memory_order_release);
+    atomic_store_explicit(&journal->stats.number, journal->number, memory_order_release);
 }
 
 /* All that was written is on disk: says so in the mark. */
@@ -254,10 +255,12 @@ static size_t next_batch(struct journal_file *journal, uint32_t *count)
 
 static bool sync_is_due(struct journal_file *journal)
 {
-    if (journal->written == journal->durable || journal->durability == DURABILITY_NONE)
+    if (journal->written == journal->durable)
         return false;
-    if (journal->durability == DURABILITY_COMMIT)
+    if (journal->durability == DURABILITY_COMMIT || journal->durable < journal->sync_to)
         return true;
+    if (journal->durability == DURABILITY_NONE)
+        return false;
     uint64_t now = journal->tuning.now_ns(journal->tuning.clock_context);
     return now - journal->unsynced_since_ns >= journal->interval_ns;
 }
@@ -277,7 +280,10 @@ static void writer_release(struct journal_file *journal)
 static bool writer_round(struct journal_file *journal)
 {
     uint64_t start = journal->written;
+    bool sync_wanted = atomic_exchange(&journal->sync_wanted, false);
     uint64_t target = atomic_load(&journal->ring.tail);
+    if (sync_wanted)
+        journal->sync_to = target;
     while (journal->written < target) {
         uint32_t count;
         size_t bytes = next_batch(journal, &count);
@@ -362,6 +368,7 @@ void *writer_run(void *argument)
     struct journal_file *journal = argument;
     CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
     pthread_setname_np(pthread_self(), "journal");
+    update_stats(journal);
     for (;;) {
         /* In this order: whoever says stop sets `stopping` first, then asks for attention. */
         bool attend = atomic_exchange(&journal->attention, 0) != 0;

@@ -1,0 +1,70 @@
+/*
+ * Removing segments from the front. The one that is removed must have a successor which begins at
+ * or before the position; that is read from the successor's own header, so nothing goes that is not
+ * known to be continued. Each removal is on disk before the next one, so whatever a crash leaves
+ * has no gaps.
+ *
+ * They are removed, not kept to be written again: a segment is cut when it is finished, and its old
+ * content would have to be overwritten with zeros (segment.c, rule 1), which is all the work a new
+ * spare is.
+ *
+ * The thread that forgets is not the one that writes. What they share is the number of the current
+ * segment, which the writer publishes when that has its name, and sums for the stats, each of which
+ * has one writer.
+ */
+#include "base/io.h"
+#include "journal/file/private.h"
+#include "journal/file/scan.h"
+
+/* Does this segment begin at or before the position? Then all before it may go. */
+static enum status begins_before(struct scan *scan, uint64_t number, uint64_t position,
+                                 bool *before)
+{
+    enum status status = scan_open(scan, number, false);
+    if (status == STATUS_OK)
+        status = scan_header(scan);
+    *before = status == STATUS_OK && scan->position <= position;
+    return status;
+}
+
+/* Removes the first segment; the next one begins at `next`. */
+static enum status forget_first(struct journal_file *journal, struct scan *scan, uint64_t next)
+{
+    char path[JOURNAL_PATH_BYTES];
+    uint64_t number = atomic_load_explicit(&journal->first.number, memory_order_relaxed);
+    enum status status = scan_open(scan, number, false);
+    if (status != STATUS_OK)
+        return status;
+    uint64_t bytes = scan->size;
+    scan_close(scan);
+    journal_path(path, journal->directory, scan->name);
+    if (io_unlink("forget.unlink", path) < 0)
+        return STATUS_IO_FAILED;
+    atomic_store_explicit(&journal->first.number, number + 1, memory_order_relaxed);
+    atomic_store_explicit(&journal->first.position, next, memory_order_relaxed);
+    atomic_fetch_add_explicit(&journal->first.forgotten_bytes, bytes, memory_order_release);
+    return io_sync_directory("forget.sync", journal->directory) < 0 ? STATUS_IO_FAILED : STATUS_OK;
+}
+
+enum status journal_file_forget(struct journal_file *journal, uint64_t position)
+{
+    uint8_t window[SEGMENT_HEADER_BYTES];
+    char problem[256];
+    struct scan scan = {.directory = journal->directory,
+                        .problem = problem,
+                        .problem_bytes = sizeof problem,
+                        .fd = -1,
+                        .window = window,
+                        .window_bytes = sizeof window};
+    uint64_t number = atomic_load_explicit(&journal->first.number, memory_order_relaxed);
+    uint64_t last = atomic_load_explicit(&journal->stats.number, memory_order_acquire);
+    enum status status = STATUS_OK;
+    bool before = true;
+    while (status == STATUS_OK && before && number < last) {
+        status = begins_before(&scan, ++number, position, &before);
+        if (status == STATUS_OK && before)
+            status = forget_first(journal, &scan, scan.position);
+    }
+    scan_close(&scan);
+    return status == STATUS_OK ? STATUS_OK : STATUS_IO_FAILED;
+}

@@ -1,0 +1,76 @@
+/*
+ * The filters follow events as they would have with the store beside them: what the first event on
+ * a reaction says about the store is as true when the store has long gone on.
+ */
+#include "project/catch_up.h"
+
+#include <stdio.h>
+
+struct target {
+    struct store *store;     /* NULL: there already */
+    struct filters *filters; /* NULL: none */
+};
+
+static enum status target_apply(const struct target *target, const struct store_changes *changes,
+                                char *problem, size_t size)
+{
+    enum status status = STATUS_OK;
+    if (target->filters != NULL)
+        filters_before(target->filters, changes);
+    if (target->store != NULL)
+        status = store_apply(target->store, changes);
+    if (status != STATUS_OK)
+        snprintf(problem, size, "the store did not take events: %s", status_sentence(status));
+    else if (target->filters != NULL)
+        filters_after(target->filters, changes);
+    return status;
+}
+
+static enum status windows_apply(const struct catch_up *how, const struct target *target,
+                                 struct window *window, uint64_t to, char *problem, size_t size)
+{
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && journal_cursor_position(window->cursor) < to) {
+        uint64_t before = journal_cursor_position(window->cursor);
+        status = window_read(window, to, problem, size);
+        if (status != STATUS_OK)
+            break;
+        uint64_t reached = window->changes.position;
+        if (reached == before) {
+            snprintf(problem, size, "the journal ends before its end");
+            return STATUS_DAMAGED;
+        }
+        status = target_apply(target, &window->changes, problem, size);
+        window_clear(window);
+        if (status == STATUS_OK && how->progress != NULL)
+            how->progress(how->context, reached, to);
+    }
+    return status;
+}
+
+static enum status catch_up(const struct catch_up *how, const struct target *target, uint64_t from,
+                            uint64_t to, char *problem, size_t size)
+{
+    if (from >= to)
+        return STATUS_OK;
+    struct window window;
+    enum status status = window_open(&window, &how->window, from, problem, size);
+    if (status == STATUS_OK)
+        status = windows_apply(how, target, &window, to, problem, size);
+    window_close(&window);
+    return status;
+}
+
+enum status catch_up_filters(const struct catch_up *how, struct filters *filters, uint64_t from,
+                             uint64_t to, char *problem, size_t size)
+{
+    const struct target target = {.filters = filters};
+    return catch_up(how, &target, from, to, problem, size);
+}
+
+enum status catch_up_store(const struct catch_up *how, struct store *store, struct filters *filters,
+                           uint64_t to, char *problem, size_t size)
+{
+    const struct target target = {.store = store, .filters = filters};
+    return catch_up(how, &target, store_position(store), to, problem, size);
+}

@@ -1,0 +1,400 @@
+/*
+ * The rows that come out are the rows worked on: flat arrays of what the store takes, in the order
+ * of first mention, and beside each array an index by hash with linear probing, never more than
+ * half full. Taking closes the gaps in place and copies nothing.
+ *
+ * A slot of an index holds 32 bits of hash and a serial number. Serials go on from window to
+ * window, and a slot with a serial of an earlier one is empty; so clearing a window costs nothing,
+ * however large it was.
+ */
+#include "project/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+#define FOLD_MAGIC   0x666f6c64U
+#define ROWS_MIN     64 /* of each array, always there: any one event fits */
+#define ROWS_MAX     (1U << 30)
+#define BUDGET_SHARE 16 /* one part in so many is taken at once */
+
+_Static_assert(1 + LIMIT_EXCLUSIVE <= ROWS_MIN, "an empty window takes any event");
+_Static_assert((ROWS_MIN & (ROWS_MIN - 1)) == 0, "indexes are masked");
+
+/* An array, and its index unless it needs none. */
+struct rows {
+    void *at;
+    size_t row_bytes;
+    uint32_t used;
+    uint32_t capacity; /* a power of two */
+    uint64_t *slots;   /* twice the capacity; low half: serial, high half: hash */
+    uint32_t mask;
+    uint32_t floor; /* serials up to this are of earlier windows */
+    bool indexed;
+};
+
+struct fold {
+    uint32_t magic;
+    bool taken;
+    struct memory_budget *budget;
+    size_t events_max;
+    size_t events;
+    uint64_t seed;
+    struct rows reactions; /* of struct store_reaction; time_s 0: absent at this point */
+    struct rows counts;    /* of struct store_count */
+    struct rows names;     /* of struct store_name */
+    struct rows tokens;    /* of struct store_token */
+};
+
+static size_t rows_bytes(const struct rows *rows, uint32_t capacity)
+{
+    return capacity * (rows->row_bytes + (rows->indexed ? 2 * sizeof(*rows->slots) : 0));
+}
+
+/* Puts the slots of this window where they belong in an index twice as long or more. */
+static void slots_move(const struct rows *rows, uint64_t *slots, uint32_t mask)
+{
+    for (uint32_t i = 0; rows->slots != NULL && i <= rows->mask; i++) {
+        uint64_t value = rows->slots[i];
+        if ((uint32_t)value <= rows->floor)
+            continue;
+        uint32_t slot = (uint32_t)(value >> 32) & mask;
+        while (slots[slot] != 0)
+            slot = (slot + 1) & mask;
+        slots[slot] = value;
+    }
+}
+
+static bool slots_grow(struct rows *rows, uint32_t capacity)
+{
+    uint32_t mask = capacity * 2 - 1;
+    uint64_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
+    if (slots == NULL)
+        return false;
+    slots_move(rows, slots, mask);
+    free(rows->slots);
+    rows->slots = slots;
+    rows->mask = mask;
+    return true;
+}
+
+/* The old array counts until the new one is there, as it does with the machine. */
+static bool rows_grow(struct rows *rows, struct memory_budget *budget, uint32_t capacity)
+{
+    size_t bytes = rows_bytes(rows, capacity);
+    if (!memory_charge(budget, bytes))
+        return false;
+    void *at = realloc(rows->at, capacity * rows->row_bytes);
+    if (at != NULL)
+        rows->at = at;
+    if (at == NULL || (rows->indexed && !slots_grow(rows, capacity))) {
+        memory_release(budget, bytes);
+        return false;
+    }
+    memory_release(budget, rows_bytes(rows, rows->capacity));
+    rows->capacity = capacity;
+    return true;
+}
+
+static void rows_free(struct rows *rows, struct memory_budget *budget)
+{
+    memory_release(budget, rows_bytes(rows, rows->capacity));
+    free(rows->at);
+    free(rows->slots);
+}
+
+static bool rows_reserve(struct fold *fold, struct rows *rows, uint32_t more)
+{
+    if (rows->capacity - rows->used >= more)
+        return true;
+    return rows->capacity < ROWS_MAX && rows_grow(rows, fold->budget, rows->capacity * 2);
+}
+
+/* Serials are never used twice while a slot may still hold one. */
+static void rows_clear(struct rows *rows)
+{
+    rows->floor += rows->used;
+    rows->used = 0;
+    if (rows->indexed && rows->floor >= UINT32_MAX - ROWS_MAX) {
+        memset(rows->slots, 0, ((size_t)rows->mask + 1) * sizeof(*rows->slots));
+        rows->floor = 0;
+    }
+}
+
+static uint32_t power_at_least(uint64_t least)
+{
+    uint32_t power = ROWS_MIN;
+    while (power < least && power < ROWS_MAX)
+        power *= 2;
+    return power;
+}
+
+/* For a window as large as may be at once; else, and for names and tokens, the least. */
+static bool fold_first_rows(struct fold *fold)
+{
+    uint32_t usual = power_at_least(fold->events_max);
+    uint64_t share = fold->budget->limit / BUDGET_SHARE;
+    while (usual > ROWS_MIN &&
+           rows_bytes(&fold->reactions, usual) + rows_bytes(&fold->counts, usual) > share)
+        usual /= 2;
+    struct rows *main[] = {&fold->reactions, &fold->counts};
+    for (size_t i = 0; i < 2; i++)
+        if (!rows_grow(main[i], fold->budget, usual) && !rows_grow(main[i], fold->budget, ROWS_MIN))
+            return false;
+    return rows_grow(&fold->names, fold->budget, ROWS_MIN) &&
+           rows_grow(&fold->tokens, fold->budget, ROWS_MIN);
+}
+
+struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t seed)
+{
+    ASSERT(events_max > 0);
+    if (!memory_charge(budget, sizeof(struct fold)))
+        return NULL;
+    struct fold *fold = malloc(sizeof(*fold));
+    if (fold == NULL) {
+        memory_release(budget, sizeof(*fold));
+        return NULL;
+    }
+    *fold = (struct fold){
+        .magic = FOLD_MAGIC,
+        .budget = budget,
+        .events_max = events_max,
+        .seed = seed,
+        .reactions = {.row_bytes = sizeof(struct store_reaction), .indexed = true},
+        .counts = {.row_bytes = sizeof(struct store_count), .indexed = true},
+        .names = {.row_bytes = sizeof(struct store_name)},
+        .tokens = {.row_bytes = sizeof(struct store_token)},
+    };
+    if (fold_first_rows(fold))
+        return fold;
+    fold_free(fold);
+    return NULL;
+}
+
+void fold_free(struct fold *fold)
+{
+    if (fold == NULL)
+        return;
+    CHECK_MAGIC(fold, FOLD_MAGIC);
+    rows_free(&fold->reactions, fold->budget);
+    rows_free(&fold->counts, fold->budget);
+    rows_free(&fold->names, fold->budget);
+    rows_free(&fold->tokens, fold->budget);
+    memory_release(fold->budget, sizeof(*fold));
+    fold->magic = 0;
+    free(fold);
+}
+
+/* The number of a new row whose slot this becomes; room was made before. */
+static uint32_t row_make(struct rows *rows, uint32_t slot, uint32_t hash)
+{
+    ASSERT(rows->used < rows->capacity);
+    uint32_t row = rows->used++;
+    rows->slots[slot] = (uint64_t)hash << 32 | (rows->floor + row + 1);
+    return row;
+}
+
+static bool reaction_is(const struct store_reaction *row, const struct event *event, uint8_t kind)
+{
+    return id_equal(row->user, event->user) && item_equal(row->item, event->item) &&
+           row->kind == kind;
+}
+
+/* The row of the event's reaction of this kind; NULL: none before, *made is new. */
+static struct store_reaction *reaction_find(struct fold *fold, const struct event *event,
+                                            uint8_t kind, struct store_reaction **made)
+{
+    struct rows *rows = &fold->reactions;
+    struct store_reaction *reactions = rows->at;
+    uint32_t hash = (uint32_t)hash_mix(id_hash(event->user, fold->seed),
+                                       item_hash(event->item, (uint64_t)kind << 16));
+    for (uint32_t slot = hash & rows->mask;; slot = (slot + 1) & rows->mask) {
+        uint64_t value = rows->slots[slot];
+        if ((uint32_t)value <= rows->floor) {
+            *made = &reactions[row_make(rows, slot, hash)];
+            return NULL;
+        }
+        struct store_reaction *row = &reactions[(uint32_t)value - rows->floor - 1];
+        if (value >> 32 == hash && reaction_is(row, event, kind))
+            return row;
+    }
+}
+
+/* `time_s` 0: it goes. False if it is so already. */
+static bool reaction_put(struct fold *fold, const struct event *event, uint8_t kind,
+                         uint32_t time_s)
+{
+    struct store_reaction *made;
+    struct store_reaction *row = reaction_find(fold, event, kind, &made);
+    if (row != NULL) {
+        bool changes = (row->time_s == 0) != (time_s == 0);
+        row->time_s = time_s;
+        return changes;
+    }
+    *made = (struct store_reaction){
+        .user = event->user,
+        .item = event->item,
+        .kind = kind,
+        .was_live = time_s == 0,
+        .time_s = time_s,
+    };
+    return true;
+}
+
+static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t delta)
+{
+    struct rows *rows = &fold->counts;
+    struct store_count *counts = rows->at;
+    uint32_t hash = (uint32_t)item_hash(item, fold->seed + ((uint64_t)name << 16));
+    for (uint32_t slot = hash & rows->mask;; slot = (slot + 1) & rows->mask) {
+        uint64_t value = rows->slots[slot];
+        if ((uint32_t)value <= rows->floor) {
+            counts[row_make(rows, slot, hash)] =
+                (struct store_count){.item = item, .name = name, .value = delta};
+            return;
+        }
+        struct store_count *row = &counts[(uint32_t)value - rows->floor - 1];
+        if (value >> 32 == hash && row->name == name && item_equal(row->item, item)) {
+            row->value = (int64_t)((uint64_t)row->value + (uint64_t)delta);
+            return;
+        }
+    }
+}
+
+/* A live reaction at second 0 would look absent: it counts as of second 1. */
+static enum status add_set(struct fold *fold, const struct event *event)
+{
+    ASSERT(event->cleared_count <= LIMIT_EXCLUSIVE);
+    uint32_t most = 1U + event->cleared_count;
+    if (!rows_reserve(fold, &fold->reactions, most) || !rows_reserve(fold, &fold->counts, most))
+        return STATUS_NO_MEMORY;
+    for (uint8_t i = 0; i < event->cleared_count; i++) {
+        if (!reaction_put(fold, event, event->cleared[i], 0))
+            return STATUS_DAMAGED;
+        count_add(fold, event->item, event->cleared[i], -1);
+    }
+    if (!reaction_put(fold, event, event->name, event->time_s == 0 ? 1 : event->time_s))
+        return STATUS_DAMAGED;
+    count_add(fold, event->item, event->name, 1);
+    return STATUS_OK;
+}
+
+static enum status add_clear(struct fold *fold, const struct event *event)
+{
+    if (!rows_reserve(fold, &fold->reactions, 1) || !rows_reserve(fold, &fold->counts, 1))
+        return STATUS_NO_MEMORY;
+    if (!reaction_put(fold, event, event->name, 0))
+        return STATUS_DAMAGED;
+    count_add(fold, event->item, event->name, -1);
+    return STATUS_OK;
+}
+
+static enum status add_addition(struct fold *fold, const struct event *event)
+{
+    if (!rows_reserve(fold, &fold->counts, 1) || !rows_reserve(fold, &fold->tokens, 1))
+        return STATUS_NO_MEMORY;
+    count_add(fold, event->item, event->name, event->delta);
+    if (event->has_token)
+        ((struct store_token *)fold->tokens.at)[fold->tokens.used++] = (struct store_token){
+            .token = {event->token[0], event->token[1]},
+            .time_s = event->time_s,
+            .item = event->item,
+        };
+    return STATUS_OK;
+}
+
+static enum status add_name(struct fold *fold, const struct event *event)
+{
+    if (!rows_reserve(fold, &fold->names, 1))
+        return STATUS_NO_MEMORY;
+    ASSERT(event->text_length <= LIMIT_NAME_LENGTH);
+    struct store_name *name = &((struct store_name *)fold->names.at)[fold->names.used++];
+    *name = (struct store_name){
+        .role = event->name, .length = event->text_length, .index = event->index};
+    memcpy(name->text, event->text, event->text_length);
+    return STATUS_OK;
+}
+
+enum status fold_add(struct fold *fold, const struct event *event)
+{
+    ASSERT(!fold->taken);
+    if (fold_is_full(fold))
+        return STATUS_NO_MEMORY;
+    enum status status;
+    switch (event->type) {
+    case EVENT_SET:
+        status = add_set(fold, event);
+        break;
+    case EVENT_CLEAR:
+        status = add_clear(fold, event);
+        break;
+    case EVENT_ADD:
+        status = add_addition(fold, event);
+        break;
+    case EVENT_DEFINE:
+        status = add_name(fold, event);
+        break;
+    default:
+        status = STATUS_DAMAGED;
+        break;
+    }
+    fold->events += status == STATUS_OK;
+    return status;
+}
+
+bool fold_is_full(const struct fold *fold)
+{
+    return fold->events >= fold->events_max;
+}
+
+size_t fold_events(const struct fold *fold)
+{
+    return fold->events;
+}
+
+static size_t reactions_close_gaps(struct store_reaction *rows, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].was_live || rows[i].time_s != 0)
+            rows[kept++] = rows[i];
+    return kept;
+}
+
+static size_t counts_close_gaps(struct store_count *rows, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].value != 0)
+            rows[kept++] = rows[i];
+    return kept;
+}
+
+void fold_take(struct fold *fold, uint64_t position, struct store_changes *changes)
+{
+    ASSERT(!fold->taken);
+    fold->taken = true;
+    *changes = (struct store_changes){
+        .reactions = fold->reactions.at,
+        .reaction_count = reactions_close_gaps(fold->reactions.at, fold->reactions.used),
+        .counts = fold->counts.at,
+        .count_count = counts_close_gaps(fold->counts.at, fold->counts.used),
+        .names = fold->names.at,
+        .name_count = fold->names.used,
+        .tokens = fold->tokens.at,
+        .token_count = fold->tokens.used,
+        .position = position,
+    };
+}
+
+void fold_clear(struct fold *fold)
+{
+    rows_clear(&fold->reactions);
+    rows_clear(&fold->counts);
+    rows_clear(&fold->names);
+    rows_clear(&fold->tokens);
+    fold->events = 0;
+    fold->taken = false;
+}

@@ -1,0 +1,62 @@
+/*
+ * The inside of the projector, shared by projector.c (the thread and what others see of it) and
+ * step.c (what it does). The thread is only a loop around projector_step, so that tests take the
+ * steps themselves.
+ */
+#ifndef LAUD_PROJECT_PRIVATE_H
+#define LAUD_PROJECT_PRIVATE_H
+
+#include <pthread.h>
+
+#include "project/projector.h"
+#include "project/window.h"
+
+#define PROJECTOR_MAGIC 0x70726f6aU
+
+enum projector_step {
+    STEP_IDLE,   /* nothing is durable that is not applied */
+    STEP_MOVED,  /* a window was applied */
+    STEP_WAIT,   /* not possible now: the same again in a while */
+    STEP_FAILED, /* nor ever */
+};
+
+struct projector {
+    uint32_t magic;
+    struct projector_options options;
+    uint64_t (*wall_ms)(void); /* tests put another one here */
+
+    /* Its own thread's */
+    struct window window;
+    bool pending; /* the window was read and the filters know, the store does not */
+    bool failed;
+    uint64_t read_ms;         /* when the window was read */
+    uint64_t window_bytes;    /* that are about window_events */
+    uint64_t filter_position; /* what the filter file stands for */
+    uint64_t checkpoint_next; /* the next one is due at this position */
+    char failure[320];        /* written once, before `state` points here */
+
+    /* For everybody, under the lock */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct projector_stats stats; /* but the lag */
+    uint64_t event_bytes;         /* of all events taken since start */
+    uint64_t oldest_ms;           /* what is not applied is not older than this */
+    bool stopping;
+    pthread_t thread;
+};
+
+/* All but the thread. NULL: `problem` has a sentence. */
+struct projector *projector_new(const struct projector_options *options, char *problem,
+                                size_t size);
+void projector_free(struct projector *projector);
+
+/* One window, and the checkpoint if one is due after it. */
+enum projector_step projector_step(struct projector *projector);
+
+/* Also if none is due. STEP_MOVED: made. */
+enum projector_step projector_checkpoint(struct projector *projector);
+
+/* Sets what the stats say; logs if that is another sentence than before; tells `moved`. */
+void projector_set_state(struct projector *projector, const char *state);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * The thread, and what others see of it. It looks at the journal every few milliseconds rather than
+ * being told: a look is two loads, and whoever appends stays free of it. A window begins once the
+ * last one began long enough ago, or once there is enough for a full one.
+ */
+#include "project/projector.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "project/private.h"
+
+#define LOOK_MS     20   /* between looks at the journal while a window gathers */
+#define RETRY_MS    1000 /* before what was not possible is tried again */
+#define NICE        10   /* those who answer come first */
+#define EVENT_BYTES 32   /* of a usual event: a like with narrow ids */
+
+static bool projector_init(struct projector *projector, char *problem, size_t size)
+{
+    const struct projector_options *options = &projector->options;
+    uint64_t position = store_position(options->store);
+    projector->wall_ms = clock_wall_ms;
+    projector->window_bytes = options->window_events * EVENT_BYTES;
+    projector->filter_position = options->filter_position;
+    projector->checkpoint_next = options->filter_position + options->checkpoint_bytes;
+    projector->oldest_ms = clock_wall_ms();
+    projector->stats = (struct projector_stats){
+        .state = "ok", .position = position, .checkpoint = options->filter_position};
+    ASSERT(options->filter_position <= position);
+    const struct window_options window = {
+        .journal_directory = options->journal_directory,
+        .budget = options->budget,
+        .events_max = options->window_events,
+        .token_ttl_s = options->token_ttl_s,
+        .seed = options->seed,
+    };
+    return window_open(&projector->window, &window, position, problem, size) == STATUS_OK;
+}
+
+struct projector *projector_new(const struct projector_options *options, char *problem, size_t size)
+{
+    ASSERT(options->window_events > 0 && options->checkpoint_bytes > 0);
+    struct projector *projector = calloc(1, sizeof(*projector));
+    if (projector == NULL) {
+        snprintf(problem, size, "there is no memory for the projector");
+        return NULL;
+    }
+    projector->magic = PROJECTOR_MAGIC;
+    projector->options = *options;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&projector->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&projector->lock, NULL);
+    if (projector_init(projector, problem, size))
+        return projector;
+    projector_free(projector);
+    return NULL;
+}
+
+void projector_free(struct projector *projector)
+{
+    window_close(&projector->window);
+    pthread_cond_destroy(&projector->changed);
+    pthread_mutex_destroy(&projector->lock);
+    projector->magic = 0;
+    free(projector);
+}
+
+static uint64_t now_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+/* Until then, or until it is to stop: then true. */
+static bool wait_until(struct projector *projector, uint64_t until_ms)
+{
+    struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
+                             .tv_nsec = (long)(until_ms % 1000) * 1000000};
+    pthread_mutex_lock(&projector->lock);
+    while (!projector->stopping &&
+           pthread_cond_timedwait(&projector->changed, &projector->lock, &until) == 0)
+        ;
+    bool stopping = projector->stopping;
+    pthread_mutex_unlock(&projector->lock);
+    return stopping;
+}
+
+static bool wait_for_stop(struct projector *projector)
+{
+    pthread_mutex_lock(&projector->lock);
+    while (!projector->stopping)
+        pthread_cond_wait(&projector->changed, &projector->lock);
+    pthread_mutex_unlock(&projector->lock);
+    return true;
+}
+
+/* Until the next window should begin. */
+static bool wait_for_window(struct projector *projector, uint64_t began_ms)
+{
+    uint64_t due = began_ms + projector->options.window_ms;
+    for (;;) {
+        uint64_t full = projector->stats.position + projector->window_bytes;
+        uint64_t now = now_ms();
+        uint64_t look = now + LOOK_MS;
+        if (projector->window.more || now >= due ||
+            journal_durable(projector->options.journal) >= full)
+            look = now;
+        if (wait_until(projector, look < due ? look : due))
+            return true;
+        if (look == now || look >= due)
+            return false;
+    }
+}
+
+/* All that is durable, then a checkpoint; as far as it goes at once. */
+static void projector_finish(struct projector *projector)
+{
+    enum projector_step step;
+    do
+        step = projector_step(projector);
+    while (step == STEP_MOVED);
+    if (projector->pending || projector->failed)
+        return;
+    if (projector->stats.position > projector->filter_position)
+        projector_checkpoint(projector);
+}
+
+static void *projector_run(void *argument)
+{
+    struct projector *projector = argument;
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
+    pthread_setname_np(pthread_self(), "projector");
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* refused, it runs as the others do */
+    for (bool stopping = false; !stopping;) {
+        uint64_t began_ms = now_ms();
+        enum projector_step step = projector_step(projector);
+        if (step == STEP_FAILED)
+            stopping = wait_for_stop(projector);
+        else if (step == STEP_WAIT)
+            stopping = wait_until(projector, began_ms + RETRY_MS);
+        else
+            stopping = wait_for_window(projector, began_ms);
+    }
+    projector_finish(projector);
+    return NULL;
+}
+
+struct projector *projector_start(const struct projector_options *options, char *problem,
+                                  size_t size)
+{
+    struct projector *projector = projector_new(options, problem, size);
+    if (projector == NULL)
+        return NULL;
+    if (pthread_create(&projector->thread, NULL, projector_run, projector) != 0) {
+        snprintf(problem, size, "the projector's thread could not be started");
+        projector_free(projector);
+        return NULL;
+    }
+    return projector;
+}
+
+void projector_stats(struct projector *projector, struct projector_stats *out)
+{
+    struct journal_stats journal;
+    journal_stats(projector->options.journal, &journal);
+    uint64_t now = projector->wall_ms();
+    pthread_mutex_lock(&projector->lock);
+    *out = projector->stats;
+    uint64_t bytes = projector->event_bytes;
+    uint64_t oldest_ms = projector->oldest_ms;
+    pthread_mutex_unlock(&projector->lock);
+    if (journal.written <= out->position)
+        return;
+    out->lag_bytes = journal.written - out->position;
+    out->lag_events = out->events == 0 ? out->lag_bytes / EVENT_BYTES
+                                       : out->lag_bytes / ((bytes + out->events - 1) / out->events);
+    out->lag_ms = now > oldest_ms ? now - oldest_ms : 0;
+}
+
+void projector_stop(struct projector *projector)
+{
+    pthread_mutex_lock(&projector->lock);
+    projector->stopping = true;
+    pthread_cond_broadcast(&projector->changed);
+    pthread_mutex_unlock(&projector->lock);
+    pthread_join(projector->thread, NULL);
+    projector_free(projector);
+}

@@ -1,0 +1,202 @@
+/*
+ * What the projector does, in the order that makes it safe to be killed anywhere:
+ *
+ *   a window   read and fold, filters_before, apply (data and position together), filters_after
+ *   checkpoint flush the store (D), save the filters (F = D), forget the journal up to F
+ *
+ * After a crash the store is at its last flush, D; the filter file stands for the same position or
+ * an earlier one, F <= D, because it is written after the flush; and the journal still has all from
+ * F on, because that is forgotten last. A filter file that cannot be written stops nothing: the
+ * journal is then kept from where the old one stands.
+ *
+ * A window that the store would not take is kept and tried again as it is: the filters already
+ * know it, and must not be told twice. For the same reason no checkpoint is made then.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "project/private.h"
+
+static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
+                                "returns";
+static const char no_memory[] = "there is no memory for the store to take more, projecting goes on "
+                                "when there is";
+
+void projector_set_state(struct projector *projector, const char *state)
+{
+    pthread_mutex_lock(&projector->lock);
+    bool same = strcmp(projector->stats.state, state) == 0;
+    projector->stats.state = state;
+    uint64_t position = projector->stats.position;
+    pthread_mutex_unlock(&projector->lock);
+    if (same)
+        return;
+    if (strcmp(state, "ok") == 0)
+        log_info("projector: goes on");
+    else
+        log_error("projector: %s", state);
+    if (projector->options.moved != NULL)
+        projector->options.moved(projector->options.context, position);
+}
+
+static enum projector_step step_fail(struct projector *projector, const char *what,
+                                     const char *problem)
+{
+    ASSERT(!projector->failed);
+    projector->failed = true;
+    snprintf(projector->failure, sizeof projector->failure, "%s: %s", what, problem);
+    projector_set_state(projector, projector->failure);
+    return STEP_FAILED;
+}
+
+/* Of the store's answers, a lack of room passes; no other failure does. */
+static enum projector_step store_refused(struct projector *projector, const char *what,
+                                         enum status status)
+{
+    if (status == STATUS_DISK_FULL || status == STATUS_NO_MEMORY) {
+        projector_set_state(projector, status == STATUS_DISK_FULL ? disk_full : no_memory);
+        return STEP_WAIT;
+    }
+    struct store_stats stats = {0};
+    store_stats(projector->options.store, &stats);
+    bool told = stats.state != NULL && strcmp(stats.state, "ok") != 0;
+    return step_fail(projector, what, told ? stats.state : status_sentence(status));
+}
+
+static uint64_t position_of(struct projector *projector)
+{
+    return projector->stats.position; /* only this thread changes it */
+}
+
+/* All that comes from here on is younger than the look at the journal. */
+static enum projector_step step_idle(struct projector *projector)
+{
+    pthread_mutex_lock(&projector->lock);
+    projector->oldest_ms = projector->read_ms;
+    pthread_mutex_unlock(&projector->lock);
+    return STEP_IDLE;
+}
+
+static enum projector_step window_begin(struct projector *projector)
+{
+    io_fault_point("project.read");
+    struct journal *journal = projector->options.journal;
+    projector->read_ms = projector->wall_ms();
+    uint64_t limit = journal_durable(journal);
+    if (journal_appended(journal) > limit)
+        journal_sync(journal); /* for the next window: nobody else may ask for it */
+    if (limit <= position_of(projector))
+        return step_idle(projector);
+    char problem[256];
+    enum status status = window_read(&projector->window, limit, problem, sizeof problem);
+    if (status != STATUS_OK)
+        return step_fail(projector, "the journal cannot be read", problem);
+    ASSERT(window_events(&projector->window) > 0); /* limits are between two events */
+    io_fault_point("project.folded");
+    filters_before(projector->options.filters, &projector->window.changes);
+    projector->pending = true;
+    io_fault_point("project.before");
+    return STEP_MOVED;
+}
+
+/* What is left over is either the event that did not fit, or younger than the reading. */
+static void publish(struct projector *projector)
+{
+    const struct window *window = &projector->window;
+    const struct store_changes *changes = &window->changes;
+    pthread_mutex_lock(&projector->lock);
+    struct projector_stats *stats = &projector->stats;
+    projector->event_bytes += changes->position - stats->position;
+    stats->position = changes->position;
+    stats->windows++;
+    stats->events += window_events(window);
+    stats->changes +=
+        changes->reaction_count + changes->count_count + changes->name_count + changes->token_count;
+    projector->oldest_ms = window->more ? (uint64_t)window->next_s * 1000 : projector->read_ms;
+    pthread_mutex_unlock(&projector->lock);
+}
+
+static enum projector_step window_finish(struct projector *projector)
+{
+    enum status status = store_apply(projector->options.store, &projector->window.changes);
+    if (status != STATUS_OK)
+        return store_refused(projector, "the store did not take events", status);
+    io_fault_point("project.applied");
+    filters_after(projector->options.filters, &projector->window.changes);
+    io_fault_point("project.after");
+    publish(projector);
+    window_clear(&projector->window);
+    projector->pending = false;
+    projector_set_state(projector, "ok");
+    if (projector->options.moved != NULL)
+        projector->options.moved(projector->options.context, position_of(projector));
+    return STEP_MOVED;
+}
+
+static void save_filters(struct projector *projector)
+{
+    uint64_t position = position_of(projector);
+    const char *path = projector->options.filter_path;
+    io_fault_point("project.save");
+    int result = filters_save(projector->options.filters, path, position);
+    if (result == 0)
+        projector->filter_position = position;
+    else
+        log_warn("projector: %s was not written: %s; the journal is kept from position %" PRIu64,
+                 path, strerror(-result), projector->filter_position);
+    io_fault_point("project.saved");
+}
+
+static void forget_journal(struct projector *projector)
+{
+    if (projector->options.keep_journal)
+        return;
+    io_fault_point("project.forget");
+    ASSERT(projector->filter_position <= position_of(projector));
+    enum status status = journal_forget(projector->options.journal, projector->filter_position);
+    if (status != STATUS_OK)
+        log_warn("projector: old journal segments could not be removed: %s",
+                 status_sentence(status));
+    io_fault_point("project.forgotten");
+}
+
+enum projector_step projector_checkpoint(struct projector *projector)
+{
+    ASSERT(!projector->pending && !projector->failed);
+    io_fault_point("project.flush");
+    enum status status = store_flush(projector->options.store);
+    if (status != STATUS_OK)
+        return store_refused(projector, "the store could not be flushed", status);
+    io_fault_point("project.flushed");
+    save_filters(projector);
+    forget_journal(projector);
+    projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;
+    pthread_mutex_lock(&projector->lock);
+    projector->stats.checkpoint = projector->filter_position;
+    projector->stats.checkpoints++;
+    pthread_mutex_unlock(&projector->lock);
+    projector_set_state(projector, "ok");
+    return STEP_MOVED;
+}
+
+enum projector_step projector_step(struct projector *projector)
+{
+    if (projector->failed)
+        return STEP_FAILED;
+    enum projector_step step = STEP_MOVED;
+    if (!projector->pending)
+        step = window_begin(projector);
+    if (step == STEP_MOVED)
+        step = window_finish(projector);
+    bool may_checkpoint = step == STEP_MOVED || step == STEP_IDLE;
+    if (may_checkpoint && position_of(projector) >= projector->checkpoint_next) {
+        enum projector_step checkpoint = projector_checkpoint(projector);
+        if (checkpoint != STEP_MOVED)
+            return checkpoint;
+    }
+    return step;
+}

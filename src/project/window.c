@@ -1,0 +1,84 @@
+/*
+ * How old an idempotency token may get is measured by the events themselves, not by a clock: the
+ * same journal gives the same store, whenever it is read.
+ */
+#include "project/window.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+
+enum status window_open(struct window *window, const struct window_options *options,
+                        uint64_t position, char *problem, size_t size)
+{
+    *window = (struct window){.token_ttl_s = options->token_ttl_s, .contradiction = UINT64_MAX};
+    window->fold = fold_new(options->budget, options->events_max, options->seed);
+    if (window->fold == NULL) {
+        snprintf(problem, size, "there is no memory for a window of events");
+        return STATUS_NO_MEMORY;
+    }
+    return journal_cursor_open(options->journal_directory, position, &window->cursor, problem,
+                               size);
+}
+
+void window_close(struct window *window)
+{
+    if (window->cursor != NULL)
+        journal_cursor_close(window->cursor);
+    fold_free(window->fold);
+    *window = (struct window){0};
+}
+
+static enum status window_visit(void *context, const struct event *event, uint64_t position,
+                                size_t size)
+{
+    (void)size;
+    struct window *window = context;
+    enum status status = fold_add(window->fold, event);
+    if (status == STATUS_OK) {
+        if (event->time_s > window->newest_s)
+            window->newest_s = event->time_s;
+    } else if (status == STATUS_NO_MEMORY) {
+        ASSERT(fold_events(window->fold) > 0);
+        window->more = true;
+        window->next_s = event->time_s;
+        status = STATUS_MORE;
+    } else {
+        window->contradiction = position;
+    }
+    return status;
+}
+
+enum status window_read(struct window *window, uint64_t limit, char *problem, size_t size)
+{
+    ASSERT(fold_events(window->fold) == 0);
+    window->more = false;
+    enum status status =
+        journal_cursor_read(window->cursor, limit, window_visit, window, problem, size);
+    if (window->contradiction != UINT64_MAX) {
+        snprintf(problem, size,
+                 "the event at position %" PRIu64 " of the journal contradicts those before it",
+                 window->contradiction);
+        status = STATUS_DAMAGED;
+    }
+    if (status != STATUS_OK) {
+        fold_clear(window->fold);
+        return status;
+    }
+    fold_take(window->fold, journal_cursor_position(window->cursor), &window->changes);
+    if (window->newest_s > window->token_ttl_s)
+        window->changes.token_horizon_s = window->newest_s - window->token_ttl_s;
+    return STATUS_OK;
+}
+
+size_t window_events(const struct window *window)
+{
+    return fold_events(window->fold);
+}
+
+void window_clear(struct window *window)
+{
+    fold_clear(window->fold);
+    window->changes = (struct store_changes){0};
+}

@@ -1,0 +1,51 @@
+/*
+ * One window after the other from a journal's files: read, folded to its net effect, ready for the
+ * store. The projector and the catching up at start are both made of these.
+ *
+ * Owned and used by one thread.
+ */
+#ifndef LAUD_PROJECT_WINDOW_H
+#define LAUD_PROJECT_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "journal/file/cursor.h"
+#include "project/fold.h"
+#include "store/store.h"
+
+struct window_options {
+    const char *journal_directory;
+    struct memory_budget *budget;
+    size_t events_max;
+    uint32_t token_ttl_s;
+    uint64_t seed; /* see fold.h */
+};
+
+struct window {
+    struct journal_cursor *cursor;
+    struct fold *fold;
+    uint32_t token_ttl_s;
+    uint32_t newest_s;            /* time of the newest event so far, in any window */
+    bool more;                    /* an event did not fit any more */
+    uint32_t next_s;              /* its time */
+    uint64_t contradiction;       /* position of the event that cannot be; UINT64_MAX: none */
+    struct store_changes changes; /* valid from window_read to window_clear */
+};
+
+/* At a position between two events. OK, NO_MEMORY, DAMAGED or IO_FAILED, with a sentence. */
+enum status window_open(struct window *window, const struct window_options *options,
+                        uint64_t position, char *problem, size_t size);
+void window_close(struct window *window); /* also one whose opening failed */
+
+/*
+ * Reads on to `limit`, which must be durable, or until the window is full. OK: the changes are
+ * there. DAMAGED, IO_FAILED: there are none, and nothing more can be read.
+ */
+enum status window_read(struct window *window, uint64_t limit, char *problem, size_t size);
+size_t window_events(const struct window *window);
+void window_clear(struct window *window);
+
+#endif

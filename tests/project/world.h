@@ -1,0 +1,54 @@
+/*
+ * A small world for the projector's tests: a few users, items and names, and a course of events
+ * that a server could have decided there, each known by what came before it and the seed. The
+ * world knows what is true after each event, so it is the model that folds and stores are held to.
+ */
+#ifndef LAUD_PROJECT_WORLD_H
+#define LAUD_PROJECT_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "chance.h"
+#include "filter/filters.h"
+#include "journal/event.h"
+#include "store/store.h"
+
+enum {
+    WORLD_USERS = 7,
+    WORLD_ITEMS = 9,
+    WORLD_KINDS = 4,
+    WORLD_NAMES = 6, /* kinds, then counters */
+    WORLD_TYPES = 3,
+    WORLD_DEFINED = 40, /* names and types that may come up in time */
+};
+
+struct world {
+    struct chance chance;
+    uint64_t events;
+    uint64_t position; /* of the journal, after them */
+    uint32_t now_s;
+    uint32_t defined;
+    uint32_t time_s[WORLD_USERS][WORLD_KINDS][WORLD_ITEMS]; /* 0: not live */
+    int64_t counts[WORLD_ITEMS][WORLD_NAMES];
+};
+
+void world_start(struct world *world, uint64_t seed);
+/* What happens next; the world is as after it. */
+struct event world_next(struct world *world);
+
+struct id world_user(uint32_t number);
+struct item world_item(uint32_t number);
+struct store_name world_name(uint32_t number); /* those defined so far are the first ones */
+
+/* Everything the store says, in all its ways of saying it, is what the world says. */
+void world_expect_store(const struct world *world, struct store *store);
+/* No "no" for anything there. */
+void world_expect_filters(const struct world *world, const struct filters *filters);
+
+#endif
