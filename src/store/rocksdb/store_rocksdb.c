@@ -354,3 +354,12 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
     store_rocksdb_close(&rocks->store);
     return NULL;
 }
+
+int store_rocksdb_exists(const char *directory)
+{
+    struct opening opening = {0};
+    int result = io_list("store.list", directory, look_at_name, &opening);
+    if (result != 0)
+        return result == -ENOENT ? 0 : result;
+    return opening.has_current || opening.has_tables || opening.has_mark;
+}
