@@ -27,7 +27,7 @@ int test_directory_teardown(void **state)
 
 char *test_path(const char *name)
 {
-    static char path[256];
+    static char path[320];
     snprintf(path, sizeof(path), "%s/%s", test_directory, name);
     return path;
 }
