@@ -251,6 +251,11 @@ static uint32_t kills_wanted(void)
 static void test_kills(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    print_message(
+        "RocksDB is not built for the thread sanitizer, which would call its locks races\n");
+    skip();
+#endif
     struct chance chance = {test_seed()};
     struct tally tally = {0};
     while (tally.kills < kills_wanted() && tally.trials < TRIALS_MAX) {
