@@ -1,56 +1,10 @@
+/* One behaviour of a store at a time. */
 #include "store_suite.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/hash.h"
-
-static struct store_reaction reaction(uint64_t user, uint64_t item, uint8_t kind, uint32_t time_s)
-{
-    return (struct store_reaction){
-        .user = {.hi = user % 3 == 0 ? user : 0, .lo = user},
-        .item = {.id = {.hi = item % 5 == 0 ? item : 0, .lo = item}, .type = (uint16_t)(item % 4)},
-        .kind = kind,
-        .time_s = time_s};
-}
-
-static struct store_count counter(uint64_t item, uint8_t name, int64_t value)
-{
-    return (struct store_count){.item = reaction(0, item, 0, 0).item, .name = name, .value = value};
-}
-
-static enum status put(struct store *store, const struct store_reaction *reactions, size_t count)
-{
-    return store_apply(store,
-                       &(struct store_changes){.reactions = reactions, .reaction_count = count});
-}
-
-static enum status sum(struct store *store, const struct store_count *counts, size_t count)
-{
-    return store_apply(store, &(struct store_changes){.counts = counts, .count_count = count});
-}
-
-static uint32_t time_of(struct store *store, struct store_reaction key)
-{
-    key.time_s = 0xdead;
-    assert_int_equal(store_read_reactions(store, &key, 1), STATUS_OK);
-    return key.time_s;
-}
-
-static int64_t value_of(struct store *store, struct store_count key)
-{
-    key.value = 0xdead;
-    assert_int_equal(store_read_counts(store, &key, 1), STATUS_OK);
-    return key.value;
-}
-
-static void done(struct store *store)
-{
-    store_close(store);
-    store_suite_closed();
-}
+#include "base/names.h"
 
 void store_suite_empty(void **state)
 {
@@ -58,32 +12,89 @@ void store_suite_empty(void **state)
     struct store *store = store_suite_open();
     assert_non_null(store->ops->name);
     assert_int_equal(store_position(store), 0);
-    assert_int_equal(store_reaction_count(store), 0);
-    assert_int_equal(time_of(store, reaction(1, 1, 0, 0)), 0);
-    assert_int_equal(value_of(store, counter(1, 0, 0)), 0);
+    assert_int_equal(suite_reactions(store), 0);
+    assert_int_equal(suite_time(store, suite_reaction(1, 1, 0, 0)), 0);
+    assert_int_equal(suite_value(store, NULL, suite_count(1, 0, 0)), 0);
     assert_int_equal(store_read_reactions(store, NULL, 0), STATUS_OK);
+    assert_int_equal(store_read_items(store, NULL, NULL, 0, &(struct store_values){0}), STATUS_OK);
     assert_int_equal(store_apply(store, &(struct store_changes){0}), STATUS_OK);
-    done(store);
+    assert_int_equal(store_flush(store), STATUS_OK);
+    char *dump = suite_dump(store);
+    assert_string_equal(dump, "");
+    free(dump);
+    suite_verify(store);
+    suite_done(store);
 }
 
 void store_suite_reactions(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    struct store_reaction one = reaction(1, 2, 3, 100);
-    assert_int_equal(put(store, &one, 1), STATUS_OK);
-    assert_int_equal(time_of(store, one), 100);
-    assert_int_equal(store_reaction_count(store), 1);
-    one.time_s = 200;
-    assert_int_equal(put(store, &one, 1), STATUS_OK);
-    assert_int_equal(time_of(store, one), 200);
-    assert_int_equal(store_reaction_count(store), 1);
+    struct store_reaction one = suite_reaction(1, 2, 3, 100);
+    suite_react(store, one);
+    assert_int_equal(suite_time(store, one), 100);
+    assert_int_equal(suite_reactions(store), 1);
     one.time_s = 0;
-    assert_int_equal(put(store, &one, 1), STATUS_OK);
-    assert_int_equal(time_of(store, one), 0);
-    assert_int_equal(put(store, &one, 1), STATUS_OK);
-    assert_int_equal(store_reaction_count(store), 0);
-    done(store);
+    suite_react(store, one);
+    assert_int_equal(suite_time(store, one), 0);
+    assert_int_equal(suite_reactions(store), 0);
+    suite_react(store, one); /* was not there, is not there */
+    assert_int_equal(suite_reactions(store), 0);
+    one.time_s = UINT32_MAX;
+    suite_react(store, one);
+    assert_int_equal(suite_time(store, one), UINT32_MAX);
+    suite_done(store);
+}
+
+/* A reaction that went and came again within one batch has another time, or even the same. */
+void store_suite_replace(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    struct store_reaction one = suite_reaction(1, 2, 0, 100);
+    suite_react(store, one);
+    suite_add(store, suite_count(2, 0, 1));
+    for (uint32_t time_s = 101; time_s > 98; time_s--) {
+        one.time_s = time_s;
+        suite_react(store, one);
+        suite_react(store, one);
+        assert_int_equal(suite_time(store, one), time_s);
+        assert_int_equal(suite_reactions(store), 1);
+        suite_verify(store);
+    }
+    char *dump = suite_dump(store);
+    assert_string_equal(dump, "count 2:0.2 0 1\nreaction 0.1 0 2:0.2 99\n");
+    free(dump);
+    suite_done(store);
+}
+
+/* A change that says the store has a reaction which it has not applies nothing of its batch. */
+void store_suite_claims(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    suite_react(store, suite_reaction(1, 1, 1, 5));
+    struct store_reaction changes[] = {suite_reaction(2, 2, 1, 5), suite_reaction(3, 3, 1, 0)};
+    struct store_count count = suite_count(2, 1, 1);
+    changes[1].was_live = true;
+    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = changes,
+                                                                .reaction_count = 2,
+                                                                .counts = &count,
+                                                                .count_count = 1,
+                                                                .position = 9}),
+                     STATUS_DAMAGED);
+    assert_int_equal(store_position(store), 1);
+    assert_int_equal(suite_time(store, changes[0]), 0);
+    assert_int_equal(suite_value(store, NULL, count), 0);
+    /* it can be made good: the same position without the claim goes through */
+    changes[1].was_live = false;
+    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = changes,
+                                                                .reaction_count = 2,
+                                                                .position = 9}),
+                     STATUS_OK);
+    assert_int_equal(suite_time(store, changes[0]), 5);
+    assert_int_equal(suite_reactions(store), 2);
+    suite_done(store);
 }
 
 /* Keys that differ in one part only are different keys. */
@@ -100,243 +111,360 @@ void store_suite_keys_are_exact(void **state)
     others[3].item.id.hi = 7;
     others[4].item.type = 2;
     others[5].kind = 2;
-    others[6].kind = 255;
-    assert_int_equal(put(store, &base, 1), STATUS_OK);
+    others[6].kind = 249;
+    suite_react(store, base);
     for (size_t i = 0; i < 7; i++)
-        assert_int_equal(time_of(store, others[i]), 0);
+        assert_int_equal(suite_time(store, others[i]), 0);
     for (size_t i = 0; i < 7; i++)
         others[i].time_s = 60 + (uint32_t)i;
-    assert_int_equal(put(store, others, 7), STATUS_OK);
+    suite_apply(store, (struct store_changes){.reactions = others, .reaction_count = 7});
     for (size_t i = 0; i < 7; i++)
-        assert_int_equal(time_of(store, others[i]), 60 + i);
-    assert_int_equal(time_of(store, base), 50);
-    assert_int_equal(store_reaction_count(store), 8);
-    done(store);
+        assert_int_equal(suite_time(store, others[i]), 60 + i);
+    assert_int_equal(suite_time(store, base), 50);
+    assert_int_equal(suite_reactions(store), 8);
+    suite_done(store);
+}
+
+static void flip(struct id *id, unsigned bit)
+{
+    *(bit < 64 ? &id->lo : &id->hi) ^= 1ULL << (bit & 63);
+}
+
+/* Ids that differ in any one bit of 128, narrow and wide, are different users and items. */
+void store_suite_one_bit(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    const struct id bases[] = {{.lo = 0x5555555555555555}, {.hi = 0x8000000000000001, .lo = 0}};
+    struct store_reaction all[4 * 128];
+    struct store_count counts[2 * 128];
+    size_t used = 0, counted = 0;
+    for (size_t base = 0; base < 2; base++)
+        for (unsigned bit = 0; bit < 128; bit++) {
+            struct store_reaction key = {.user = bases[base], .item.id = bases[base]};
+            flip(&key.user, bit);
+            all[used] = key;
+            all[used].time_s = (uint32_t)used + 1;
+            used++;
+            key.user = bases[base];
+            flip(&key.item.id, bit);
+            all[used] = key;
+            all[used].time_s = (uint32_t)used + 1;
+            used++;
+            counts[counted] = (struct store_count){.item = key.item, .value = (int64_t)counted + 1};
+            counted++;
+        }
+    suite_apply(store, (struct store_changes){.reactions = all,
+                                              .reaction_count = used,
+                                              .counts = counts,
+                                              .count_count = counted});
+    assert_int_equal(suite_reactions(store), used);
+    for (size_t i = 0; i < used; i++)
+        assert_int_equal(suite_time(store, all[i]), i + 1);
+    for (size_t i = 0; i < counted; i++)
+        assert_int_equal(suite_value(store, NULL, counts[i]), i + 1);
+    suite_done(store);
 }
 
 void store_suite_counts(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    const struct store_count counts[] = {counter(1, 0, 5), counter(1, 1, -5), counter(2, 0, 1),
-                                         counter(5, 0, INT64_MAX), counter(6, 0, INT64_MIN)};
-    assert_int_equal(sum(store, counts, 5), STATUS_OK);
+    const struct store_count counts[] = {suite_count(1, 3, 5), suite_count(1, 1, -5),
+                                         suite_count(2, 0, 1), suite_count(5, 0, INT64_MAX),
+                                         suite_count(6, 0, INT64_MIN)};
+    suite_apply(store, (struct store_changes){.counts = counts, .count_count = 5});
     for (size_t i = 0; i < 5; i++)
-        assert_true(value_of(store, counts[i]) == counts[i].value);
-    assert_int_equal(sum(store, (struct store_count[]){counter(1, 0, -5)}, 1), STATUS_OK);
-    assert_int_equal(value_of(store, counts[0]), 0);
-    assert_int_equal(value_of(store, counts[1]), -5);
-    assert_int_equal(store_reaction_count(store), 0);
-    done(store);
+        assert_true(suite_value(store, NULL, counts[i]) == counts[i].value);
+    suite_add(store, suite_count(1, 3, -7));
+    suite_add(store, suite_count(1, 2, 64));
+    assert_int_equal(suite_value(store, NULL, counts[0]), -2);
+    assert_int_equal(suite_value(store, NULL, counts[1]), -5);
+    assert_int_equal(suite_value(store, NULL, suite_count(1, 2, 0)), 64);
+    assert_int_equal(suite_reactions(store), 0);
+    suite_done(store);
 }
 
-/* A sum that leaves the range refuses its whole batch. */
-void store_suite_count_overflow(void **state)
+void store_suite_zero_counts_vanish(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    struct store_count full = counter(1, 0, INT64_MAX - 1);
-    assert_int_equal(sum(store, &full, 1), STATUS_OK);
-    const struct store_count counts[] = {counter(2, 0, 4), counter(1, 0, 1), counter(1, 0, 1)};
-    struct store_reaction one = reaction(1, 2, 3, 100);
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = &one,
-                                                                .reaction_count = 1,
-                                                                .counts = counts,
-                                                                .count_count = 3,
-                                                                .position = 9}),
-                     STATUS_COUNTER_OVERFLOW);
-    assert_true(value_of(store, full) == INT64_MAX - 1);
-    assert_int_equal(value_of(store, counts[0]), 0);
-    assert_int_equal(time_of(store, one), 0);
-    assert_int_equal(store_position(store), 0);
-    done(store);
+    for (int flushed = 0; flushed < 2; flushed++) {
+        suite_add(store, suite_count(1, 0, 5));
+        suite_add(store, suite_count(1, 1, 1));
+        if (flushed)
+            assert_int_equal(store_flush(store), STATUS_OK);
+        suite_add(store, suite_count(1, 0, -5));
+        if (flushed)
+            assert_int_equal(store_flush(store), STATUS_OK);
+        char *dump = suite_dump(store);
+        assert_string_equal(dump, "count 1:0.1 1 1\n");
+        free(dump);
+        suite_add(store, suite_count(1, 1, -1));
+        dump = suite_dump(store);
+        assert_string_equal(dump, "");
+        free(dump);
+        struct store_item item = {.item = suite_count(1, 0, 0).item, .count = 9};
+        struct store_values values = {0};
+        assert_int_equal(store_read_items(store, NULL, &item, 1, &values), STATUS_OK);
+        assert_int_equal(item.count, 0);
+        free(values.values);
+    }
+    suite_done(store);
+}
+
+/* Sums are two's complement on the way: what ends in range is right whatever came between. */
+void store_suite_sums_wrap(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    struct store_count count = suite_count(1, 7, INT64_MAX);
+    suite_add(store, count);
+    suite_add(store, suite_count(1, 7, 5));
+    suite_add(store, suite_count(1, 7, -6));
+    assert_true(suite_value(store, NULL, count) == INT64_MAX - 1);
+    suite_add(store, suite_count(1, 7, INT64_MIN));
+    assert_int_equal(suite_value(store, NULL, count), -2);
+    suite_done(store);
+}
+
+/* As many counters on one item as there can be names, and one of them changed. */
+void store_suite_many_names(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    struct store_count counts[LIMIT_NAMES];
+    for (size_t i = 0; i < LIMIT_NAMES; i++)
+        counts[i] = suite_count(1, (uint8_t)(LIMIT_NAMES - 1 - i), INT64_MIN + (int64_t)i);
+    suite_apply(store, (struct store_changes){.counts = counts, .count_count = LIMIT_NAMES});
+    suite_add(store, suite_count(1, 100, -1));
+    counts[LIMIT_NAMES - 1 - 100].value--;
+    struct store_item item = {.item = counts[0].item};
+    struct store_values values = {0};
+    assert_int_equal(store_read_items(store, NULL, &item, 1, &values), STATUS_OK);
+    assert_int_equal(item.count, LIMIT_NAMES);
+    free(values.values);
+    for (size_t i = 0; i < LIMIT_NAMES; i++)
+        assert_true(suite_value(store, NULL, counts[i]) == counts[i].value);
+    suite_done(store);
+}
+
+void store_suite_read_items_appends(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    enum { ITEMS = 1000 };
+    struct store_item *items = calloc(ITEMS, sizeof(*items));
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        items[i].item = suite_count(i / 2, 0, 0).item; /* each asked for twice */
+        if (i % 6 == 0)
+            suite_apply(store, (struct store_changes){
+                                   .counts = (struct store_count[]){suite_count(i / 2, 1, 1),
+                                                                    suite_count(i / 2, 9, -2)},
+                                   .count_count = 2});
+    }
+    struct store_values values = {0};
+    for (uint32_t round = 0; round < 2; round++) {
+        uint32_t expected = (uint32_t)values.used;
+        assert_int_equal(store_read_items(store, NULL, items, ITEMS, &values), STATUS_OK);
+        for (uint64_t i = 0; i < ITEMS; i++) {
+            assert_int_equal(items[i].first, expected);
+            assert_int_equal(items[i].count, i / 2 % 3 == 0 ? 2 : 0);
+            expected += items[i].count;
+        }
+        assert_int_equal(values.used, expected);
+    }
+    free(values.values);
+    free(items);
+    suite_done(store);
 }
 
 void store_suite_position(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    struct store_reaction one = reaction(1, 2, 3, 100);
-    struct store_count plus = counter(2, 3, 1);
+    struct store_reaction one = suite_reaction(1, 2, 3, 100);
+    struct store_count plus = suite_count(2, 3, 1);
     struct store_changes changes = {
         .reactions = &one, .reaction_count = 1, .counts = &plus, .count_count = 1, .position = 64};
     for (int i = 0; i < 3; i++)
         assert_int_equal(store_apply(store, &changes), STATUS_OK);
     assert_int_equal(store_position(store), 64);
-    assert_int_equal(value_of(store, plus), 1);
+    assert_int_equal(suite_value(store, NULL, plus), 1);
     one.time_s = 0;
+    one.was_live = true;
     changes.position = 32;
     assert_int_equal(store_apply(store, &changes), STATUS_OK);
-    assert_int_equal(time_of(store, one), 100);
+    assert_int_equal(suite_time(store, one), 100);
     changes.position = 65;
     assert_int_equal(store_apply(store, &changes), STATUS_OK);
-    assert_int_equal(time_of(store, one), 0);
-    assert_int_equal(value_of(store, plus), 2);
+    assert_int_equal(suite_time(store, one), 0);
+    assert_int_equal(suite_value(store, NULL, plus), 2);
     assert_int_equal(store_position(store), 65);
-    /* a change tied to no position leaves it alone */
-    assert_int_equal(sum(store, &plus, 1), STATUS_OK);
-    assert_int_equal(value_of(store, plus), 3);
-    assert_int_equal(store_position(store), 65);
-    done(store);
+    suite_done(store);
 }
 
-void store_suite_large_batch(void **state)
-{
-    (void)state;
-    enum { ROWS = 5000 };
-    struct store *store = store_suite_open();
-    struct store_reaction *reactions = calloc(ROWS, sizeof(*reactions));
-    struct store_count *counts = calloc(ROWS, sizeof(*counts));
-    for (uint32_t i = 0; i < ROWS; i++) {
-        reactions[i] = reaction(i % 100, i, 1, i + 1);
-        counts[i] = counter(i, 1, i);
-    }
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = reactions,
-                                                                .reaction_count = ROWS,
-                                                                .counts = counts,
-                                                                .count_count = ROWS,
-                                                                .position = 8}),
-                     STATUS_OK);
-    assert_int_equal(store_reaction_count(store), ROWS);
-    memset(&counts[0].value, 0xff, sizeof(counts[0].value));
-    assert_int_equal(store_read_reactions(store, reactions, ROWS), STATUS_OK);
-    assert_int_equal(store_read_counts(store, counts, ROWS), STATUS_OK);
-    for (uint32_t i = 0; i < ROWS; i++) {
-        assert_int_equal(reactions[i].time_s, i + 1);
-        assert_int_equal(counts[i].value, i);
-    }
-    free(reactions);
-    free(counts);
-    done(store);
-}
-
-/* Changes of one batch are applied in order, also to the same key. */
-void store_suite_same_key_twice(void **state)
+void store_suite_flush(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    const struct store_reaction changes[] = {reaction(1, 1, 1, 5), reaction(1, 1, 1, 0),
-                                             reaction(1, 1, 1, 6), reaction(2, 1, 1, 7),
-                                             reaction(2, 1, 1, 0)};
-    const struct store_count counts[] = {counter(1, 1, 5), counter(1, 1, -2), counter(1, 1, 1)};
-    assert_int_equal(put(store, changes, 5), STATUS_OK);
-    assert_int_equal(sum(store, counts, 3), STATUS_OK);
-    assert_int_equal(time_of(store, changes[0]), 6);
-    assert_int_equal(time_of(store, changes[3]), 0);
-    assert_int_equal(store_reaction_count(store), 1);
-    assert_int_equal(value_of(store, counts[0]), 4);
-    done(store);
+    struct store_stats stats;
+    suite_react(store, suite_reaction(1, 1, 1, 1));
+    assert_int_equal(store_flush(store), STATUS_OK);
+    suite_react(store, suite_reaction(2, 1, 1, 1));
+    store_stats(store, &stats);
+    assert_int_equal(stats.position, 2);
+    assert_int_equal(stats.durable, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(store_flush(store), STATUS_OK);
+    store_stats(store, &stats);
+    assert_int_equal(stats.durable, 2);
+    assert_int_equal(suite_reactions(store), 2);
+    suite_done(store);
 }
 
-enum { MODEL_USERS = 20, MODEL_ITEMS = 40, MODEL_KINDS = 3, MODEL_BATCH = 20 };
-
-struct store_model {
-    uint32_t times[MODEL_USERS][MODEL_ITEMS][MODEL_KINDS];
-    int64_t values[MODEL_ITEMS][MODEL_KINDS];
-};
-
-/* Every seventh batch claims the position of the one before: it must change nothing. */
-static void model_round(struct store_model *model, struct store *store, uint64_t seed,
-                        uint32_t round)
-{
-    struct store_reaction reactions[MODEL_BATCH];
-    struct store_count counts[MODEL_BATCH];
-    bool again = round % 7 == 0;
-    for (uint32_t i = 0; i < MODEL_BATCH; i++) {
-        uint64_t dice = hash_3(seed, round, i);
-        uint32_t user = dice % MODEL_USERS;
-        uint32_t item = (dice >> 8) % MODEL_ITEMS;
-        uint8_t kind = (dice >> 20) % MODEL_KINDS;
-        uint32_t time_s = dice >> 32 & 1 ? round : 0;
-        int64_t delta = (int64_t)(dice >> 40 & 0xff) - 100;
-        reactions[i] = reaction(user, item, kind, time_s);
-        counts[i] = counter(item, kind, delta);
-        if (!again) {
-            model->times[user][item][kind] = time_s;
-            model->values[item][kind] += delta;
-        }
-    }
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = reactions,
-                                                                .reaction_count = MODEL_BATCH,
-                                                                .counts = counts,
-                                                                .count_count = MODEL_BATCH,
-                                                                .position = round - again}),
-                     STATUS_OK);
-}
-
-void store_suite_model(void **state)
-{
-    (void)state;
-    static struct store_model model;
-    model = (struct store_model){0};
-    const char *text = getenv("LAUD_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-    print_message("LAUD_SEED=%llu\n", (unsigned long long)seed);
-    struct store *store = store_suite_open();
-    for (uint32_t round = 1; round <= 3000; round++)
-        model_round(&model, store, seed, round);
-    uint64_t live = 0;
-    for (uint32_t item = 0; item < MODEL_ITEMS; item++)
-        for (uint32_t kind = 0; kind < MODEL_KINDS; kind++) {
-            struct store_count count = counter(item, (uint8_t)kind, 0);
-            assert_int_equal(value_of(store, count), model.values[item][kind]);
-            for (uint32_t user = 0; user < MODEL_USERS; user++) {
-                uint32_t time_s = model.times[user][item][kind];
-                live += time_s != 0;
-                assert_int_equal(time_of(store, reaction(user, item, (uint8_t)kind, 0)), time_s);
-            }
-        }
-    assert_int_equal(store_reaction_count(store), live);
-    done(store);
-}
-
-struct crowd {
-    pthread_t thread;
-    struct store *store;
-    uint32_t number;
-    uint64_t torn;
-};
-
-/* Both users of a pair are set and cleared together: nobody may see the one without the other. */
-static void *crowd_work(void *context)
-{
-    struct crowd *crowd = context;
-    for (uint32_t i = 1; i <= 2000; i++) {
-        struct store_reaction pair[] = {reaction(crowd->number, 1, 0, i % 2 ? i : 0),
-                                        reaction(crowd->number + 100, 1, 0, i % 2 ? i : 0)};
-        struct store_count plus = counter(i % 10, 0, 1);
-        crowd->torn +=
-            store_apply(crowd->store, &(struct store_changes){.reactions = pair,
-                                                              .reaction_count = 2,
-                                                              .counts = &plus,
-                                                              .count_count = 1}) != STATUS_OK;
-        crowd->torn += store_read_reactions(crowd->store, pair, 2) != STATUS_OK;
-        crowd->torn += pair[0].time_s != (i % 2 ? i : 0) || pair[1].time_s != pair[0].time_s;
-        struct store_reaction other[] = {reaction((crowd->number + 1) % 8, 1, 0, 0),
-                                         reaction((crowd->number + 1) % 8 + 100, 1, 0, 0)};
-        crowd->torn += store_read_reactions(crowd->store, other, 2) != STATUS_OK;
-        crowd->torn += other[0].time_s != other[1].time_s;
-    }
-    return NULL;
-}
-
-void store_suite_threads(void **state)
+void store_suite_names(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    struct crowd crowd[8];
-    for (uint32_t i = 0; i < 8; i++) {
-        crowd[i] = (struct crowd){.store = store, .number = i};
-        assert_int_equal(pthread_create(&crowd[i].thread, NULL, crowd_work, &crowd[i]), 0);
+    const struct store_name names[] = {
+        suite_name(NAME_TYPE, 0, "video"), suite_name(NAME_KIND, 2, "favorite"),
+        suite_name(NAME_COUNTER, 3, "v"),
+        suite_name(NAME_TYPE, LIMIT_TYPES - 1, "a123456789012345678901234567890z")};
+    suite_apply(store, (struct store_changes){.names = names, .name_count = 4});
+    suite_apply(store, (struct store_changes){.names = names + 1, .name_count = 2});
+    char *dump = suite_dump(store);
+    assert_string_equal(dump, "name 1 0 video\nname 1 1023 a123456789012345678901234567890z\n"
+                              "name 2 2 favorite\nname 3 3 v\n");
+    free(dump);
+    suite_done(store);
+}
+
+static void add_token(struct store *store, uint64_t token, uint32_t time_s, uint32_t horizon_s)
+{
+    struct store_token row = {
+        .token = {token, ~token}, .time_s = time_s, .item = suite_count(token, 0, 0).item};
+    suite_apply(store, (struct store_changes){
+                           .tokens = &row, .token_count = 1, .token_horizon_s = horizon_s});
+}
+
+/* Tokens before the horizon are not there any more, however far apart the steps are. */
+void store_suite_tokens(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    for (uint32_t i = 1; i <= 9; i++)
+        add_token(store, i, i * 100, 0);
+    const uint32_t horizons_s[] = {100, 101, 130, 500, 499, 0};
+    const char *firsts[] = {"token 1.", "token 2.", "token 2.", "token 5.", "token 5.", "token 5."};
+    for (size_t i = 0; i < 6; i++) {
+        suite_apply(store, (struct store_changes){.token_horizon_s = horizons_s[i]});
+        char *dump = suite_dump(store);
+        assert_memory_equal(dump, firsts[i], strlen(firsts[i]));
+        free(dump);
     }
-    for (uint32_t i = 0; i < 8; i++) {
-        pthread_join(crowd[i].thread, NULL);
-        assert_int_equal(crowd[i].torn, 0);
+    add_token(store, 2, 499, 0);   /* before the horizon that was: does not count */
+    add_token(store, 3, 900, 700); /* again, and the horizon moves */
+    char *dump = suite_dump(store);
+    assert_string_equal(dump, "token 3.fffffffffffffffc 900 3:0.3\n"
+                              "token 7.fffffffffffffff8 700 3:0.7\n"
+                              "token 8.fffffffffffffff7 800 0:0.8\n"
+                              "token 9.fffffffffffffff6 900 1:0.9\n");
+    free(dump);
+    suite_done(store);
+}
+
+/* What is read from a snapshot is of its moment, whatever happens after. */
+void store_suite_snapshot(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    struct store_count count = suite_count(1, 1, 5);
+    struct store_snapshot *before = store_snapshot(store);
+    assert_non_null(before);
+    suite_add(store, count);
+    struct store_snapshot *between = store_snapshot(store);
+    assert_non_null(between);
+    suite_add(store, suite_count(1, 1, -5));
+    assert_int_equal(store_flush(store), STATUS_OK);
+    suite_add(store, suite_count(1, 1, 7));
+    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(suite_value(store, before, count), 0);
+    assert_int_equal(suite_value(store, between, count), 5);
+    assert_int_equal(suite_value(store, NULL, count), 7);
+    store_release(store, before);
+    assert_int_equal(suite_value(store, between, count), 5);
+    store_release(store, between);
+    suite_done(store);
+}
+
+static enum status stop_third(void *context, const struct store_reaction *reaction)
+{
+    (void)reaction;
+    uint32_t *seen = context;
+    return ++*seen == 3 ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+void store_suite_visit_stops(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    uint32_t seen = 0;
+    const struct store_visitor visitor = {.reaction = stop_third, .context = &seen};
+    for (uint32_t i = 0; i < 9; i++)
+        suite_react(store, suite_reaction(i, i, 0, 1));
+    assert_int_equal(store_visit(store, &visitor), STATUS_NO_MEMORY);
+    assert_int_equal(seen, 3);
+    assert_int_equal(store_visit(store, &(struct store_visitor){0}), STATUS_OK);
+    suite_done(store);
+}
+
+static void progress_seen(void *context, const struct store_report *report)
+{
+    assert_true(report->rows <= report->rows_total);
+    ++*(uint32_t *)context;
+}
+
+void store_suite_verify_counts(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    const struct store_name kind = suite_name(NAME_KIND, 5, "wow");
+    suite_apply(store, (struct store_changes){.names = &kind, .name_count = 1});
+    for (uint32_t i = 0; i < 60; i++) {
+        uint8_t of_kind = i % 2 ? 5 : 0;
+        suite_react(store, suite_reaction(i, i % 7, of_kind, i + 1));
+        suite_add(store, suite_count(i % 7, of_kind, 1));
+        suite_add(store, suite_count(i, 9, 10)); /* a counter that is no kind */
     }
-    int64_t total = 0;
-    for (uint64_t item = 0; item < 10; item++)
-        total += value_of(store, counter(item, 0, 0));
-    assert_int_equal(total, 8 * 2000);
-    assert_int_equal(store_reaction_count(store), 0);
-    done(store);
+    uint32_t calls = 0;
+    struct store_report report;
+    assert_int_equal(store_verify(store, progress_seen, &calls, &report), STATUS_OK);
+    assert_true(calls >= 1);
+    assert_int_equal(report.reactions, 60);
+    assert_int_equal(report.counts, 60 + 7 * 2);
+    suite_done(store);
+}
+
+/* A counter that is not the number of its reactions is found and its item named. */
+void store_suite_verify_finds(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    const struct store_name kind = suite_name(NAME_KIND, 5, "wow");
+    struct store_report report;
+    suite_apply(store, (struct store_changes){.names = &kind, .name_count = 1});
+    suite_react(store, suite_reaction(1, 42, 5, 9));
+    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_non_null(strstr(report.problem, ":42: "));
+    suite_add(store, suite_count(42, 5, 1));
+    suite_verify(store);
+    suite_add(store, suite_count(41, 5, 1));
+    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_non_null(strstr(report.problem, ":41: "));
+    suite_add(store, suite_count(41, 5, -1));
+    suite_add(store, suite_count(42, 5, 1));
+    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_non_null(strstr(report.problem, ":42: "));
+    suite_done(store);
 }

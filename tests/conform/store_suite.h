@@ -18,22 +18,55 @@
 struct store *store_suite_open(void);
 void store_suite_closed(void);
 
-void store_suite_empty(void **state);
-void store_suite_reactions(void **state);
-void store_suite_keys_are_exact(void **state);
-void store_suite_counts(void **state);
-void store_suite_count_overflow(void **state);
-void store_suite_position(void **state);
-void store_suite_large_batch(void **state);
-void store_suite_same_key_twice(void **state);
-void store_suite_model(void **state);
-void store_suite_threads(void **state);
+/* store_support.c: one change at a time. Each moves the position by one and must succeed. */
+struct store_reaction suite_reaction(uint64_t user, uint64_t item, uint8_t kind, uint32_t time_s);
+struct store_count suite_count(uint64_t item, uint8_t name, int64_t value);
+struct store_name suite_name(uint8_t role, uint16_t index, const char *text);
+void suite_apply(struct store *store, struct store_changes changes);
+void suite_react(struct store *store, struct store_reaction change);
+void suite_add(struct store *store, struct store_count change);
+uint32_t suite_time(struct store *store, struct store_reaction key);
+int64_t suite_value(struct store *store, const struct store_snapshot *snapshot,
+                    struct store_count key);
+uint64_t suite_reactions(struct store *store);
+uint64_t suite_seed(void); /* of LAUD_SEED or the time; printed */
+void suite_done(struct store *store);
 
-#define STORE_SUITE                                                                                \
-    cmocka_unit_test(store_suite_empty), cmocka_unit_test(store_suite_reactions),                  \
-        cmocka_unit_test(store_suite_keys_are_exact), cmocka_unit_test(store_suite_counts),        \
-        cmocka_unit_test(store_suite_count_overflow), cmocka_unit_test(store_suite_position),      \
-        cmocka_unit_test(store_suite_large_batch), cmocka_unit_test(store_suite_same_key_twice),   \
-        cmocka_unit_test(store_suite_model), cmocka_unit_test(store_suite_threads)
+/* All that a store holds, as sorted lines of text; the caller frees it. */
+char *suite_dump(struct store *store);
+void suite_verify(struct store *store);
+
+#define STORE_SUITE_TESTS(TEST)                                                                    \
+    TEST(store_suite_empty)                                                                        \
+    TEST(store_suite_reactions)                                                                    \
+    TEST(store_suite_replace)                                                                      \
+    TEST(store_suite_claims)                                                                       \
+    TEST(store_suite_keys_are_exact)                                                               \
+    TEST(store_suite_one_bit)                                                                      \
+    TEST(store_suite_counts)                                                                       \
+    TEST(store_suite_zero_counts_vanish)                                                           \
+    TEST(store_suite_sums_wrap)                                                                    \
+    TEST(store_suite_many_names)                                                                   \
+    TEST(store_suite_read_items_appends)                                                           \
+    TEST(store_suite_position)                                                                     \
+    TEST(store_suite_flush)                                                                        \
+    TEST(store_suite_names)                                                                        \
+    TEST(store_suite_tokens)                                                                       \
+    TEST(store_suite_snapshot)                                                                     \
+    TEST(store_suite_visit_stops)                                                                  \
+    TEST(store_suite_verify_counts)                                                                \
+    TEST(store_suite_verify_finds)                                                                 \
+    TEST(store_suite_large_batch)                                                                  \
+    TEST(store_suite_hot_item)                                                                     \
+    TEST(store_suite_model)                                                                        \
+    TEST(store_suite_any_batching)                                                                 \
+    TEST(store_suite_threads)
+
+#define STORE_SUITE_DECLARE(name) void name(void **state);
+STORE_SUITE_TESTS(STORE_SUITE_DECLARE)
+#undef STORE_SUITE_DECLARE
+
+#define STORE_SUITE_ENTRY(name) cmocka_unit_test(name),
+#define STORE_SUITE             STORE_SUITE_TESTS(STORE_SUITE_ENTRY)
 
 #endif

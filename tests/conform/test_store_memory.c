@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "store/memory/store_memory.h"
 
-static struct memory_budget budget = {.limit = MIB(64)};
+static struct memory_budget budget = {.limit = MIB(256)};
 
 struct store *store_suite_open(void)
 {

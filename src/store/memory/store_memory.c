@@ -1,54 +1,35 @@
 /*
- * Rows are plain and wide, one for each reaction and one for each counter; being right is what this
- * store is for. A batch locks all the shards it touches, in order, makes every row it may need with
- * nothing in it, and only then changes anything: no reader sees half of it, and none of it is there
- * if memory runs out. A read of many keys locks the same way.
+ * One lock, one table. A batch goes in three steps: what it claims is checked, all rows it may need
+ * are made (empty, so that they say nothing), then values move and rows that say nothing go. Only
+ * the first two can fail, and the last cleans up after them too.
  */
 #include "store/memory/store_memory.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/limits.h"
-#include "base/table.h"
+#include "base/names.h"
+#include "store/memory/rows.h"
 
-#define STORE_MEMORY_MAGIC 0x73746f72U
-#define SEED               0x7c0de5eedULL
-#define STORE_SHARDS       16 /* of each side; a large batch holds the locks of all of them */
-#define SHARD_SHIFT        (64 - __builtin_ctz(STORE_SHARDS))
-
-_Static_assert(STORE_SHARDS <= 64, "a set of shards is one word");
-
-struct reaction_row {
-    uint32_t time_s;
-    struct id user;
-    struct item item;
-    uint8_t kind;
-};
-
-struct count_row {
-    uint8_t name;
-    struct item item;
-    int64_t value;
-};
-
-struct shard {
-    _Alignas(64) pthread_mutex_t lock;
-    struct table table;
-    struct slab slab;
-};
+#define STORE_MEMORY_MAGIC 0x73746f72656d656dULL
 
 struct store_memory {
-    struct store store;
-    uint32_t magic;
+    struct store store; /* first: the port's functions get a pointer to it */
+    uint64_t magic;
     struct memory_budget *budget;
-    struct slab_pool *pool;
-    pthread_mutex_t position_lock; /* taken before any shard's */
+    pthread_mutex_t lock;
+    struct memory_rows rows;
     uint64_t position;
-    struct shard reactions[STORE_SHARDS]; /* by user */
-    struct shard counts[STORE_SHARDS];    /* by item */
+    uint64_t durable;
+    uint64_t reactions;
+    uint32_t token_horizon_s;
+};
+
+struct store_snapshot {
+    struct memory_rows rows;
 };
 
 static struct store_memory *memory_of(struct store *store)
@@ -58,368 +39,419 @@ static struct store_memory *memory_of(struct store *store)
     return memory;
 }
 
-/* Of a whole key; its shard goes by the user or item alone. */
-static uint64_t reaction_hash(struct id user, struct item item, uint8_t kind)
-{
-    return hash_mix(id_hash(user, SEED), item_hash(item, SEED + kind));
-}
-
-static uint64_t count_hash(struct item item, uint8_t name)
-{
-    return hash_mix(item_hash(item, SEED), name);
-}
-
-static uint32_t reaction_shard(const struct store_reaction *reaction)
-{
-    return (uint32_t)(id_hash(reaction->user, SEED) >> SHARD_SHIFT);
-}
-
-static uint32_t count_shard(const struct store_count *count)
-{
-    return (uint32_t)(item_hash(count->item, SEED) >> SHARD_SHIFT);
-}
-
-static uint32_t reaction_find(const struct shard *shard, uint64_t hash,
-                              const struct store_reaction *key)
-{
-    struct table_walk walk = table_walk_start(&shard->table, hash);
-    for (;;) {
-        uint32_t cell = table_walk_next(&walk);
-        if (cell == 0)
-            return 0;
-        const struct reaction_row *row = slab_at(&shard->slab, cell);
-        if (id_equal(row->user, key->user) && item_equal(row->item, key->item) &&
-            row->kind == key->kind)
-            return cell;
-    }
-}
-
-static uint32_t count_find(const struct shard *shard, uint64_t hash, const struct store_count *key)
-{
-    struct table_walk walk = table_walk_start(&shard->table, hash);
-    for (;;) {
-        uint32_t cell = table_walk_next(&walk);
-        if (cell == 0)
-            return 0;
-        const struct count_row *row = slab_at(&shard->slab, cell);
-        if (item_equal(row->item, key->item) && row->name == key->name)
-            return cell;
-    }
-}
-
-static void shards_lock(struct shard *shards, uint64_t set)
-{
-    for (; set != 0; set &= set - 1)
-        pthread_mutex_lock(&shards[__builtin_ctzll(set)].lock);
-}
-
-static void shards_unlock(struct shard *shards, uint64_t set)
-{
-    for (; set != 0; set &= set - 1)
-        pthread_mutex_unlock(&shards[__builtin_ctzll(set)].lock);
-}
-
 static enum status read_reactions(struct store *store, struct store_reaction *keys, size_t count)
 {
     struct store_memory *memory = memory_of(store);
-    uint64_t set = 0;
-    for (size_t i = 0; i < count; i++)
-        set |= 1ULL << reaction_shard(&keys[i]);
-    shards_lock(memory->reactions, set);
+    pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < count; i++) {
-        const struct shard *shard = &memory->reactions[reaction_shard(&keys[i])];
-        uint64_t hash = reaction_hash(keys[i].user, keys[i].item, keys[i].kind);
-        uint32_t cell = reaction_find(shard, hash, &keys[i]);
-        keys[i].time_s =
-            cell == 0 ? 0 : ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s;
+        struct memory_key key = memory_key_reaction(&keys[i]);
+        const struct memory_row *row = memory_rows_find(&memory->rows, &key);
+        keys[i].time_s = row == NULL ? 0 : (uint32_t)row->value;
     }
-    shards_unlock(memory->reactions, set);
+    pthread_mutex_unlock(&memory->lock);
     return STATUS_OK;
 }
 
-static enum status read_counts(struct store *store, struct store_count *keys, size_t count)
+static bool values_add(struct store_values *values, uint8_t name, int64_t value)
+{
+    if (values->used == values->capacity) {
+        size_t capacity = values->capacity == 0 ? 64 : values->capacity * 2;
+        struct store_value *grown = realloc(values->values, capacity * sizeof(*grown));
+        if (grown == NULL)
+            return false;
+        values->values = grown;
+        values->capacity = capacity;
+    }
+    values->values[values->used++] = (struct store_value){.name = name, .value = value};
+    return true;
+}
+
+static enum status read_item(const struct memory_rows *rows, struct store_item *item,
+                             struct store_values *values)
+{
+    item->first = (uint32_t)values->used;
+    for (uint16_t name = 0; name < LIMIT_NAMES; name++) {
+        struct memory_key key = memory_key_item(SORT_COUNT, item->item, (uint8_t)name);
+        const struct memory_row *row = memory_rows_find(rows, &key);
+        if (row != NULL && !values_add(values, (uint8_t)name, row->value))
+            return STATUS_NO_MEMORY;
+    }
+    item->count = (uint32_t)values->used - item->first;
+    return STATUS_OK;
+}
+
+static enum status read_items(struct store *store, const struct store_snapshot *snapshot,
+                              struct store_item *items, size_t count, struct store_values *values)
 {
     struct store_memory *memory = memory_of(store);
-    uint64_t set = 0;
-    for (size_t i = 0; i < count; i++)
-        set |= 1ULL << count_shard(&keys[i]);
-    shards_lock(memory->counts, set);
-    for (size_t i = 0; i < count; i++) {
-        const struct shard *shard = &memory->counts[count_shard(&keys[i])];
-        uint64_t hash = count_hash(keys[i].item, keys[i].name);
-        uint32_t cell = count_find(shard, hash, &keys[i]);
-        keys[i].value = cell == 0 ? 0 : ((struct count_row *)slab_at(&shard->slab, cell))->value;
-    }
-    shards_unlock(memory->counts, set);
-    return STATUS_OK;
-}
-
-struct batch {
-    struct store_memory *memory;
-    const struct store_changes *changes;
-    uint64_t reaction_shards; /* a bit for each one touched */
-    uint64_t count_shards;
-};
-
-static void batch_lock(struct batch *batch)
-{
-    const struct store_changes *changes = batch->changes;
-    for (size_t i = 0; i < changes->reaction_count; i++)
-        batch->reaction_shards |= 1ULL << reaction_shard(&changes->reactions[i]);
-    for (size_t i = 0; i < changes->count_count; i++)
-        batch->count_shards |= 1ULL << count_shard(&changes->counts[i]);
-    shards_lock(batch->memory->reactions, batch->reaction_shards);
-    shards_lock(batch->memory->counts, batch->count_shards);
-}
-
-static void batch_unlock(struct batch *batch)
-{
-    shards_unlock(batch->memory->reactions, batch->reaction_shards);
-    shards_unlock(batch->memory->counts, batch->count_shards);
-}
-
-/* A reaction without a time, a counter of 0: there, but saying nothing. */
-static bool reaction_reserve(struct shard *shard, const struct store_reaction *change)
-{
-    uint64_t hash = reaction_hash(change->user, change->item, change->kind);
-    if (reaction_find(shard, hash, change) != 0)
-        return true;
-    if (!table_reserve(&shard->table, hash))
-        return false;
-    uint32_t cell = slab_alloc(&shard->slab, sizeof(struct reaction_row));
-    if (cell == 0)
-        return false;
-    *(struct reaction_row *)slab_at(&shard->slab, cell) =
-        (struct reaction_row){.user = change->user, .item = change->item, .kind = change->kind};
-    table_insert(&shard->table, hash, cell);
-    return true;
-}
-
-static bool count_reserve(struct shard *shard, const struct store_count *change)
-{
-    uint64_t hash = count_hash(change->item, change->name);
-    if (count_find(shard, hash, change) != 0)
-        return true;
-    if (!table_reserve(&shard->table, hash))
-        return false;
-    uint32_t cell = slab_alloc(&shard->slab, sizeof(struct count_row));
-    if (cell == 0)
-        return false;
-    *(struct count_row *)slab_at(&shard->slab, cell) =
-        (struct count_row){.item = change->item, .name = change->name};
-    table_insert(&shard->table, hash, cell);
-    return true;
-}
-
-static bool batch_reserve(struct batch *batch)
-{
-    const struct store_changes *changes = batch->changes;
-    for (size_t i = 0; i < changes->reaction_count; i++)
-        if (changes->reactions[i].time_s != 0 &&
-            !reaction_reserve(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
-                              &changes->reactions[i]))
-            return false;
-    for (size_t i = 0; i < changes->count_count; i++)
-        if (!count_reserve(&batch->memory->counts[count_shard(&changes->counts[i])],
-                           &changes->counts[i]))
-            return false;
-    return true;
-}
-
-static void reaction_sweep(struct shard *shard, const struct store_reaction *change)
-{
-    uint64_t hash = reaction_hash(change->user, change->item, change->kind);
-    uint32_t cell = reaction_find(shard, hash, change);
-    if (cell == 0 || ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s != 0)
-        return;
-    table_remove(&shard->table, hash, cell);
-    slab_free(&shard->slab, cell, sizeof(struct reaction_row));
-}
-
-static void count_sweep(struct shard *shard, const struct store_count *change)
-{
-    uint64_t hash = count_hash(change->item, change->name);
-    uint32_t cell = count_find(shard, hash, change);
-    if (cell == 0 || ((struct count_row *)slab_at(&shard->slab, cell))->value != 0)
-        return;
-    table_remove(&shard->table, hash, cell);
-    slab_free(&shard->slab, cell, sizeof(struct count_row));
-}
-
-/* Rows that say nothing go, whether the batch went through or not. */
-static void batch_sweep(struct batch *batch)
-{
-    const struct store_changes *changes = batch->changes;
-    for (size_t i = 0; i < changes->reaction_count; i++)
-        reaction_sweep(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
-                       &changes->reactions[i]);
-    for (size_t i = 0; i < changes->count_count; i++)
-        count_sweep(&batch->memory->counts[count_shard(&changes->counts[i])], &changes->counts[i]);
-}
-
-static void reaction_apply(struct shard *shard, const struct store_reaction *change)
-{
-    uint64_t hash = reaction_hash(change->user, change->item, change->kind);
-    uint32_t cell = reaction_find(shard, hash, change);
-    if (cell != 0)
-        ((struct reaction_row *)slab_at(&shard->slab, cell))->time_s = change->time_s;
-}
-
-static bool count_apply(struct shard *shard, const struct store_count *change, int64_t delta)
-{
-    uint32_t cell = count_find(shard, count_hash(change->item, change->name), change);
-    ASSERT(cell != 0);
-    struct count_row *row = slab_at(&shard->slab, cell);
-    return !__builtin_add_overflow(row->value, delta, &row->value);
-}
-
-/* In order; the first sum that leaves the range undoes those before it, wrapping back exactly. */
-static enum status counts_apply(struct batch *batch)
-{
-    const struct store_changes *changes = batch->changes;
-    for (size_t i = 0; i < changes->count_count; i++) {
-        const struct store_count *change = &changes->counts[i];
-        if (count_apply(&batch->memory->counts[count_shard(change)], change, change->value))
-            continue;
-        for (size_t j = 0; j <= i; j++) {
-            const struct store_count *undone = &changes->counts[j];
-            count_apply(&batch->memory->counts[count_shard(undone)], undone,
-                        (int64_t)(0 - (uint64_t)undone->value));
-        }
-        return STATUS_COUNTER_OVERFLOW;
-    }
-    return STATUS_OK;
-}
-
-static enum status batch_apply(struct batch *batch)
-{
-    const struct store_changes *changes = batch->changes;
-    enum status status = batch_reserve(batch) ? counts_apply(batch) : STATUS_NO_MEMORY;
-    for (size_t i = 0; status == STATUS_OK && i < changes->reaction_count; i++)
-        reaction_apply(&batch->memory->reactions[reaction_shard(&changes->reactions[i])],
-                       &changes->reactions[i]);
-    batch_sweep(batch);
+    enum status status = STATUS_OK;
+    pthread_mutex_lock(&memory->lock);
+    const struct memory_rows *rows = snapshot != NULL ? &snapshot->rows : &memory->rows;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        status = read_item(rows, &items[i], values);
+    pthread_mutex_unlock(&memory->lock);
     return status;
 }
 
-static enum status apply_unplaced(struct store_memory *memory, const struct store_changes *changes)
+static enum status check_claims(struct store_memory *memory, const struct store_changes *changes)
 {
-    struct batch batch = {.memory = memory, .changes = changes};
-    batch_lock(&batch);
-    enum status status = batch_apply(&batch);
-    batch_unlock(&batch);
+    for (size_t i = 0; i < changes->reaction_count; i++) {
+        struct memory_key key = memory_key_reaction(&changes->reactions[i]);
+        bool live = memory_rows_find(&memory->rows, &key) != NULL;
+        if (live != changes->reactions[i].was_live)
+            return STATUS_DAMAGED;
+    }
+    return STATUS_OK;
+}
+
+static struct memory_key token_key(const struct store_token *token)
+{
+    struct memory_key key = memory_key_item(SORT_TOKEN, token->item, 0);
+    key.user = (struct id){.hi = token->token[0], .lo = token->token[1]};
+    return key;
+}
+
+static struct memory_key name_key(const struct store_name *name)
+{
+    return (struct memory_key){.sort = SORT_NAME, .type = name->index, .name = name->role};
+}
+
+static bool make_row(struct store_memory *memory, struct memory_key key)
+{
+    return memory_rows_make(&memory->rows, &key) != NULL;
+}
+
+static bool make_rows(struct store_memory *memory, const struct store_changes *changes)
+{
+    bool made = true;
+    for (size_t i = 0; made && i < changes->reaction_count; i++)
+        made = make_row(memory, memory_key_reaction(&changes->reactions[i]));
+    for (size_t i = 0; made && i < changes->count_count; i++)
+        made = make_row(
+            memory, memory_key_item(SORT_COUNT, changes->counts[i].item, changes->counts[i].name));
+    for (size_t i = 0; made && i < changes->name_count; i++)
+        made = make_row(memory, name_key(&changes->names[i]));
+    for (size_t i = 0; made && i < changes->token_count; i++)
+        made = make_row(memory, token_key(&changes->tokens[i]));
+    return made;
+}
+
+static struct memory_row *row_of(struct store_memory *memory, struct memory_key key)
+{
+    struct memory_row *row = memory_rows_find(&memory->rows, &key);
+    ASSERT(row != NULL);
+    return row;
+}
+
+static void set_values(struct store_memory *memory, const struct store_changes *changes)
+{
+    for (size_t i = 0; i < changes->reaction_count; i++) {
+        const struct store_reaction *change = &changes->reactions[i];
+        row_of(memory, memory_key_reaction(change))->value = change->time_s;
+        memory->reactions += (change->time_s != 0) - (uint64_t)change->was_live;
+    }
+    for (size_t i = 0; i < changes->count_count; i++) {
+        const struct store_count *count = &changes->counts[i];
+        struct memory_row *row =
+            row_of(memory, memory_key_item(SORT_COUNT, count->item, count->name));
+        row->value = (int64_t)((uint64_t)row->value + (uint64_t)count->value);
+    }
+    for (size_t i = 0; i < changes->name_count; i++) {
+        struct memory_row *row = row_of(memory, name_key(&changes->names[i]));
+        row->value = row->length = changes->names[i].length;
+        memcpy(row->text, changes->names[i].text, sizeof(row->text));
+    }
+    for (size_t i = 0; i < changes->token_count; i++)
+        row_of(memory, token_key(&changes->tokens[i]))->value = changes->tokens[i].time_s;
+    if (changes->token_horizon_s > memory->token_horizon_s)
+        memory->token_horizon_s = changes->token_horizon_s;
+    memory->position = changes->position;
+}
+
+/* Rows that say nothing go: a reaction without a time, a counter of 0, a token too old. */
+static void sweep(struct store_memory *memory)
+{
+    for (size_t i = 0; i < memory->rows.head_count; i++)
+        for (struct memory_row *row = memory->rows.heads[i], *next; row != NULL; row = next) {
+            next = row->next;
+            if (row->value == 0 ||
+                (row->key.sort == SORT_TOKEN && row->value < memory->token_horizon_s))
+                memory_rows_remove(&memory->rows, row);
+        }
+}
+
+static void sweep_row(struct store_memory *memory, struct memory_key key)
+{
+    struct memory_row *row = memory_rows_find(&memory->rows, &key);
+    if (row != NULL && row->value == 0)
+        memory_rows_remove(&memory->rows, row);
+}
+
+static void sweep_changes(struct store_memory *memory, const struct store_changes *changes,
+                          uint32_t horizon_before_s)
+{
+    if (changes->token_count > 0 || memory->token_horizon_s != horizon_before_s) {
+        sweep(memory);
+        return;
+    }
+    for (size_t i = 0; i < changes->reaction_count; i++)
+        sweep_row(memory, memory_key_reaction(&changes->reactions[i]));
+    for (size_t i = 0; i < changes->count_count; i++)
+        sweep_row(memory,
+                  memory_key_item(SORT_COUNT, changes->counts[i].item, changes->counts[i].name));
+}
+
+/* The budget carries one charge for each row; the batch is charged as if all of it were new. */
+static enum status apply_locked(struct store_memory *memory, const struct store_changes *changes)
+{
+    if (changes->position <= memory->position)
+        return STATUS_OK;
+    enum status status = check_claims(memory, changes);
+    if (status != STATUS_OK)
+        return status;
+    size_t most =
+        changes->reaction_count + changes->count_count + changes->name_count + changes->token_count;
+    size_t before = memory->rows.count;
+    uint32_t horizon_s = memory->token_horizon_s;
+    if (!memory_charge(memory->budget, most * MEMORY_ROW_BYTES))
+        return STATUS_NO_MEMORY;
+    if (make_rows(memory, changes)) {
+        set_values(memory, changes);
+        sweep_changes(memory, changes, horizon_s);
+    } else {
+        sweep(memory);
+        status = STATUS_NO_MEMORY;
+    }
+    memory_release(memory->budget, (before + most - memory->rows.count) * MEMORY_ROW_BYTES);
     return status;
 }
 
 static enum status apply(struct store *store, const struct store_changes *changes)
 {
     struct store_memory *memory = memory_of(store);
-    if (changes->position == 0)
-        return apply_unplaced(memory, changes);
-    enum status status = STATUS_OK;
-    pthread_mutex_lock(&memory->position_lock);
-    if (changes->position > memory->position) {
-        status = apply_unplaced(memory, changes);
-        if (status == STATUS_OK)
-            memory->position = changes->position;
+    pthread_mutex_lock(&memory->lock);
+    enum status status = apply_locked(memory, changes);
+    pthread_mutex_unlock(&memory->lock);
+    return status;
+}
+
+static enum status flush(struct store *store)
+{
+    struct store_memory *memory = memory_of(store);
+    pthread_mutex_lock(&memory->lock);
+    memory->durable = memory->position;
+    pthread_mutex_unlock(&memory->lock);
+    return STATUS_OK;
+}
+
+static struct store_snapshot *take_snapshot(struct store *store)
+{
+    struct store_memory *memory = memory_of(store);
+    struct store_snapshot *snapshot = malloc(sizeof(*snapshot));
+    if (snapshot == NULL)
+        return NULL;
+    pthread_mutex_lock(&memory->lock);
+    bool copied = memory_rows_copy(&snapshot->rows, &memory->rows);
+    pthread_mutex_unlock(&memory->lock);
+    if (copied)
+        return snapshot;
+    free(snapshot);
+    return NULL;
+}
+
+static void release(struct store *store, struct store_snapshot *snapshot)
+{
+    (void)memory_of(store);
+    memory_rows_destroy(&snapshot->rows);
+    free(snapshot);
+}
+
+static enum status visit_row(const struct store_visitor *visitor, const struct memory_row *row)
+{
+    const struct memory_key *key = &row->key;
+    struct item item = {.id = key->item, .type = key->type};
+    if (key->sort == SORT_REACTION && visitor->reaction != NULL)
+        return visitor->reaction(visitor->context,
+                                 &(struct store_reaction){.user = key->user,
+                                                          .item = item,
+                                                          .kind = (uint8_t)key->name,
+                                                          .time_s = (uint32_t)row->value});
+    if (key->sort == SORT_COUNT && visitor->count != NULL)
+        return visitor->count(
+            visitor->context,
+            &(struct store_count){.item = item, .name = (uint8_t)key->name, .value = row->value});
+    if (key->sort == SORT_NAME && visitor->name != NULL) {
+        struct store_name name = {
+            .role = (uint8_t)key->name, .index = key->type, .length = row->length};
+        memcpy(name.text, row->text, row->length);
+        return visitor->name(visitor->context, &name);
     }
-    pthread_mutex_unlock(&memory->position_lock);
+    if (key->sort == SORT_TOKEN && visitor->token != NULL)
+        return visitor->token(visitor->context,
+                              &(struct store_token){.token = {key->user.hi, key->user.lo},
+                                                    .time_s = (uint32_t)row->value,
+                                                    .item = item});
+    return STATUS_OK;
+}
+
+/* Over a copy, so that a visitor may take its time and may ask the store. */
+static enum status visit(struct store *store, const struct store_visitor *visitor)
+{
+    struct store_snapshot *snapshot = take_snapshot(store);
+    if (snapshot == NULL)
+        return STATUS_NO_MEMORY;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->rows.head_count; i++)
+        for (const struct memory_row *row = snapshot->rows.heads[i];
+             status == STATUS_OK && row != NULL; row = row->next)
+            status = visit_row(visitor, row);
+    release(store, snapshot);
+    return status;
+}
+
+struct recount {
+    struct memory_rows expected; /* a counter for each item and kind with reactions */
+    bool is_kind[256];
+    struct store_report *report;
+};
+
+static enum status recount_name(void *context, const struct store_name *name)
+{
+    struct recount *recount = context;
+    if (name->role == NAME_KIND)
+        recount->is_kind[name->index] = true;
+    return STATUS_OK;
+}
+
+static enum status recount_reaction(void *context, const struct store_reaction *reaction)
+{
+    struct recount *recount = context;
+    struct memory_key key = memory_key_item(SORT_COUNT, reaction->item, reaction->kind);
+    struct memory_row *row = memory_rows_make(&recount->expected, &key);
+    if (row == NULL)
+        return STATUS_NO_MEMORY;
+    row->value++;
+    recount->report->reactions++;
+    recount->report->rows++;
+    return STATUS_OK;
+}
+
+static enum status recount_disagrees(const struct recount *recount, const struct memory_key *key,
+                                     int64_t said, int64_t is)
+{
+    char id[LIMIT_ID_TEXT];
+    size_t length = id_format(key->item, id);
+    snprintf(recount->report->problem, sizeof(recount->report->problem),
+             "type %u:%.*s: the counter %u is %lld, but there are %lld reactions", key->type,
+             (int)length, id, key->name, (long long)said, (long long)is);
+    return STATUS_DAMAGED;
+}
+
+/* Each counter that is right takes its number back to 0. */
+static enum status recount_count(void *context, const struct store_count *count)
+{
+    struct recount *recount = context;
+    struct memory_key key = memory_key_item(SORT_COUNT, count->item, count->name);
+    struct memory_row *row = memory_rows_find(&recount->expected, &key);
+    recount->report->counts++;
+    recount->report->rows++;
+    if (row == NULL && !recount->is_kind[count->name])
+        return STATUS_OK;
+    int64_t is = row == NULL ? 0 : row->value;
+    if (is != count->value)
+        return recount_disagrees(recount, &key, count->value, is);
+    row->value = 0;
+    return STATUS_OK;
+}
+
+static enum status recount_missing(const struct recount *recount)
+{
+    for (size_t i = 0; i < recount->expected.head_count; i++)
+        for (const struct memory_row *row = recount->expected.heads[i]; row != NULL;
+             row = row->next)
+            if (row->value != 0)
+                return recount_disagrees(recount, &row->key, 0, row->value);
+    return STATUS_OK;
+}
+
+static enum status verify(struct store *store, store_progress_fn *progress, void *context,
+                          struct store_report *report)
+{
+    *report = (struct store_report){0};
+    struct recount recount = {.report = report, .is_kind[NAME_INDEX_LIKE] = true};
+    const struct store_visitor first = {
+        .name = recount_name, .reaction = recount_reaction, .context = &recount};
+    const struct store_visitor second = {.count = recount_count, .context = &recount};
+    enum status status = visit(store, &first);
+    if (status == STATUS_OK)
+        status = visit(store, &second);
+    if (status == STATUS_OK)
+        status = recount_missing(&recount);
+    memory_rows_destroy(&recount.expected);
+    report->rows_total = report->rows;
+    if (progress != NULL)
+        progress(context, report);
     return status;
 }
 
 static uint64_t position(struct store *store)
 {
     struct store_memory *memory = memory_of(store);
-    pthread_mutex_lock(&memory->position_lock);
+    pthread_mutex_lock(&memory->lock);
     uint64_t reached = memory->position;
-    pthread_mutex_unlock(&memory->position_lock);
+    pthread_mutex_unlock(&memory->lock);
     return reached;
 }
 
-static uint64_t reaction_count(struct store *store)
+static void stats(struct store *store, struct store_stats *out)
 {
     struct store_memory *memory = memory_of(store);
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < STORE_SHARDS; i++) {
-        pthread_mutex_lock(&memory->reactions[i].lock);
-        count += memory->reactions[i].table.rows;
-        pthread_mutex_unlock(&memory->reactions[i].lock);
-    }
-    return count;
-}
-
-static void shard_destroy(struct shard *shard)
-{
-    table_destroy(&shard->table);
-    slab_destroy(&shard->slab);
-    pthread_mutex_destroy(&shard->lock);
+    pthread_mutex_lock(&memory->lock);
+    *out = (struct store_stats){.position = memory->position,
+                                .durable = memory->durable,
+                                .reactions = memory->reactions,
+                                .memory_bytes = memory->rows.count * (uint64_t)MEMORY_ROW_BYTES,
+                                .state = "ok"};
+    pthread_mutex_unlock(&memory->lock);
 }
 
 static void store_memory_close(struct store *store)
 {
     struct store_memory *memory = memory_of(store);
-    for (uint32_t i = 0; i < STORE_SHARDS; i++) {
-        shard_destroy(&memory->reactions[i]);
-        shard_destroy(&memory->counts[i]);
-    }
-    pthread_mutex_destroy(&memory->position_lock);
-    slab_pool_free(memory->pool);
-    memory_release(memory->budget, sizeof(*memory));
+    memory_release(memory->budget, sizeof(*memory) + memory->rows.count * (size_t)MEMORY_ROW_BYTES);
+    memory_rows_destroy(&memory->rows);
+    pthread_mutex_destroy(&memory->lock);
     memory->magic = 0;
     free(memory);
 }
 
-static bool shard_init(struct shard *shard, struct slab_pool *pool)
-{
-    pthread_mutex_init(&shard->lock, NULL);
-    table_init(&shard->table, &shard->slab);
-    return slab_init(&shard->slab, pool);
-}
-
 static const struct store_ops store_memory_ops = {
     .name = "memory",
-    .may_block = false,
     .read_reactions = read_reactions,
-    .read_counts = read_counts,
+    .read_items = read_items,
     .apply = apply,
+    .flush = flush,
+    .snapshot = take_snapshot,
+    .release = release,
+    .visit = visit,
+    .verify = verify,
     .position = position,
-    .reaction_count = reaction_count,
+    .stats = stats,
     .close = store_memory_close,
 };
 
-static struct store_memory *store_memory_alloc(struct memory_budget *budget)
-{
-    struct store_memory *memory = NULL;
-    if (!memory_charge(budget, sizeof(*memory)))
-        return NULL;
-    if (posix_memalign((void **)&memory, 64, sizeof(*memory)) == 0) {
-        memset(memory, 0, sizeof(*memory));
-        memory->pool = slab_pool_new(budget);
-        if (memory->pool != NULL)
-            return memory;
-        free(memory);
-    }
-    memory_release(budget, sizeof(*memory));
-    return NULL;
-}
-
 struct store *store_memory_open(struct memory_budget *budget)
 {
-    struct store_memory *memory = store_memory_alloc(budget);
-    if (memory == NULL)
+    if (!memory_charge(budget, sizeof(struct store_memory)))
         return NULL;
+    struct store_memory *memory = calloc(1, sizeof(*memory));
+    if (memory == NULL) {
+        memory_release(budget, sizeof(*memory));
+        return NULL;
+    }
     memory->store.ops = &store_memory_ops;
     memory->magic = STORE_MEMORY_MAGIC;
     memory->budget = budget;
-    pthread_mutex_init(&memory->position_lock, NULL);
-    bool ready = true;
-    for (uint32_t i = 0; i < STORE_SHARDS; i++) {
-        ready &= shard_init(&memory->reactions[i], memory->pool);
-        ready &= shard_init(&memory->counts[i], memory->pool);
-    }
-    if (!ready) {
-        store_memory_close(&memory->store);
-        return NULL;
-    }
+    pthread_mutex_init(&memory->lock, NULL);
     return &memory->store;
 }

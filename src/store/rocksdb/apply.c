@@ -1,7 +1,7 @@
 /*
- * Applying a batch: all of it is one RocksDB write, and the position row is part of it. Rows go in
- * sorted, one tag after the other (in one pile each, to need less memory at a time), because a
- * memtable takes sorted keys about twice as fast as unsorted ones.
+ * Applying a batch: all of it goes into the store in one step, and the position row is part of it
+ * (sink.c). Rows go in key order, tag after tag, each tag in a pile of its own to need less memory
+ * at a time.
  *
  * A by-item row has the time in its key. Where the store already has a reaction, its old time is
  * read from the relation row to find the by-item row that must go; the change says so, so a batch
@@ -19,6 +19,7 @@
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
 #include "store/rocksdb/read.h"
+#include "store/rocksdb/sink.h"
 
 enum { TOKEN_SWEEP_S = 64 }; /* token rows go in ranges of so many seconds */
 
@@ -26,22 +27,10 @@ struct apply {
     struct store_rocksdb *rocks;
     const struct store_changes *changes;
     struct rows *rows;
-    rocksdb_writebatch_t *batch;
+    struct sink sink;
     struct store_place place; /* to be */
     size_t lived;             /* changes whose reaction the store has */
 };
-
-static void batch_put(struct apply *apply, const uint8_t *key, size_t key_length,
-                      const uint8_t *value, size_t length)
-{
-    rocksdb_writebatch_put(apply->batch, (const char *)key, key_length, (const char *)value,
-                           length);
-}
-
-static void batch_delete(struct apply *apply, const uint8_t *key, size_t key_length)
-{
-    rocksdb_writebatch_delete(apply->batch, (const char *)key, key_length);
-}
 
 /* The row's value: its new time, then which change it is. */
 static bool pile_relations(struct apply *apply)
@@ -58,8 +47,6 @@ static bool pile_relations(struct apply *apply)
         put_u32(key + length, change->time_s);
         put_u32(key + length + 4, (uint32_t)i);
         rows_add(apply->rows, length, 8);
-        apply->lived += change->was_live;
-        apply->place.reactions += (change->time_s != 0) - (uint64_t)change->was_live;
     }
     rows_sort(apply->rows);
     return true;
@@ -130,9 +117,9 @@ static void write_relations(struct apply *apply)
         const struct row *row = &rows->row[i];
         const uint8_t *value = row_value(rows, row);
         if (get_u32(value) != 0)
-            batch_put(apply, row_key(rows, row), row->key_length, value, 4);
+            sink_put(&apply->sink, row_key(rows, row), row->key_length, value, 4);
         else
-            batch_delete(apply, row_key(rows, row), row->key_length);
+            sink_delete(&apply->sink, row_key(rows, row), row->key_length);
     }
 }
 
@@ -171,9 +158,9 @@ static void write_by_item(struct apply *apply)
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->row[i];
         if (*row_value(rows, row) != 0)
-            batch_put(apply, row_key(rows, row), row->key_length, (const uint8_t *)"", 0);
+            sink_put(&apply->sink, row_key(rows, row), row->key_length, (const uint8_t *)"", 0);
         else
-            batch_delete(apply, row_key(rows, row), row->key_length);
+            sink_delete(&apply->sink, row_key(rows, row), row->key_length);
     }
 }
 
@@ -213,19 +200,39 @@ static void write_counts(struct apply *apply)
             memcpy(operand + used, row_key(rows, row) + length, row->value_length + 1U);
             used += row->value_length + 1U;
         }
-        rocksdb_writebatch_merge(apply->batch, (const char *)key, length, (const char *)operand,
-                                 used);
+        sink_merge(&apply->sink, key, length, operand, used);
     }
 }
 
-static void write_names(struct apply *apply)
+/* Sorts and puts them; of those with the same key, which say the same, one. */
+static void write_rows(struct apply *apply)
 {
-    for (size_t i = 0; i < apply->changes->name_count; i++) {
-        const struct store_name *name = &apply->changes->names[i];
-        uint8_t key[KEY_MAX];
-        size_t length = key_write_name(key, name->role, name->index);
-        batch_put(apply, key, length, (const uint8_t *)name->text, name->length);
+    const struct rows *rows = apply->rows;
+    rows_sort(apply->rows);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->row[i], *next = row + 1;
+        if (i + 1 < rows->count && next->key_length == row->key_length &&
+            memcmp(row_key(rows, row), row_key(rows, next), row->key_length) == 0)
+            continue;
+        sink_put(&apply->sink, row_key(rows, row), row->key_length, row_value(rows, row),
+                 row->value_length);
     }
+}
+
+static bool write_names(struct apply *apply)
+{
+    const struct store_changes *changes = apply->changes;
+    if (!rows_start(apply->rows, changes->name_count))
+        return false;
+    for (size_t i = 0; i < changes->name_count; i++) {
+        const struct store_name *name = &changes->names[i];
+        uint8_t *key = rows_room(apply->rows);
+        size_t length = key_write_name(key, name->role, name->index);
+        memcpy(key + length, name->text, name->length);
+        rows_add(apply->rows, length, name->length);
+    }
+    write_rows(apply);
+    return true;
 }
 
 /* A range costs every later read a little until it is compacted away, so it goes once in a while. */
@@ -240,51 +247,72 @@ static void sweep_tokens(struct apply *apply)
     const uint64_t zero[2] = {0, 0};
     size_t from_length = key_write_token(from, place->token_swept_s, zero);
     size_t to_length = key_write_token(to, place->token_horizon_s, zero);
-    rocksdb_writebatch_delete_range(apply->batch, (const char *)from, from_length, (const char *)to,
-                                    to_length);
+    sink_delete_range(&apply->sink, from, from_length, to, to_length);
     place->token_swept_s = place->token_horizon_s;
 }
 
-static void write_tokens(struct apply *apply)
+static bool write_tokens(struct apply *apply)
 {
+    const struct store_changes *changes = apply->changes;
     sweep_tokens(apply);
-    for (size_t i = 0; i < apply->changes->token_count; i++) {
-        const struct store_token *token = &apply->changes->tokens[i];
-        uint8_t key[KEY_MAX], value[TOKEN_VALUE_MAX];
+    if (!rows_start(apply->rows, changes->token_count))
+        return false;
+    for (size_t i = 0; i < changes->token_count; i++) {
+        const struct store_token *token = &changes->tokens[i];
         if (token->time_s < apply->place.token_horizon_s)
             continue;
+        uint8_t *key = rows_room(apply->rows);
         size_t key_length = key_write_token(key, token->time_s, token->token);
-        size_t length = token_write_value(value, token->item);
-        batch_put(apply, key, key_length, value, length);
+        rows_add(apply->rows, key_length, token_write_value(key + key_length, token->item));
     }
+    write_rows(apply);
+    return true;
 }
 
 static void write_place(struct apply *apply)
 {
     uint8_t key = TAG_POSITION, value[POSITION_BYTES];
-    apply->place.position = apply->changes->position;
     place_write(value, &apply->place);
-    batch_put(apply, &key, 1, value, sizeof(value));
+    sink_put(&apply->sink, &key, 1, value, sizeof(value));
 }
 
-static enum status fill_batch(struct apply *apply)
+static bool write_all(struct apply *apply)
 {
-    if (!pile_relations(apply))
-        return STATUS_NO_MEMORY;
-    enum status status = apply->lived > 0 ? read_old_times(apply) : STATUS_OK;
-    if (status != STATUS_OK)
-        return status;
-    write_relations(apply);
-    if (!pile_by_item(apply))
-        return STATUS_NO_MEMORY;
-    write_by_item(apply);
+    _Static_assert(TAG_COUNTERS < TAG_BY_ITEM && TAG_BY_ITEM < TAG_TOKEN && TAG_TOKEN < TAG_NAME &&
+                       TAG_NAME < TAG_POSITION && TAG_POSITION < TAG_REACTION,
+                   "this is the order of keys");
     if (!pile_counts(apply))
-        return STATUS_NO_MEMORY;
+        return false;
     write_counts(apply);
-    write_names(apply);
-    write_tokens(apply);
+    if (!pile_by_item(apply))
+        return false;
+    write_by_item(apply);
+    if (!write_tokens(apply) || !write_names(apply))
+        return false;
     write_place(apply);
-    return STATUS_OK;
+    if (!pile_relations(apply))
+        return false;
+    write_relations(apply);
+    return true;
+}
+
+/* What the batch will do to the number of reactions, and how many it must look up. */
+static void count_changes(struct apply *apply)
+{
+    const struct store_changes *changes = apply->changes;
+    for (size_t i = 0; i < changes->reaction_count; i++) {
+        const struct store_reaction *change = &changes->reactions[i];
+        apply->lived += change->was_live;
+        apply->place.reactions += (change->time_s != 0) - (uint64_t)change->was_live;
+    }
+    apply->place.position = changes->position;
+}
+
+static enum status look_up_lived(struct apply *apply)
+{
+    if (apply->lived == 0)
+        return STATUS_OK;
+    return pile_relations(apply) ? read_old_times(apply) : STATUS_NO_MEMORY;
 }
 
 static enum status check_space(const struct store_rocksdb *rocks)
@@ -307,23 +335,21 @@ static uint64_t background_errors(struct store_rocksdb *rocks)
 
 static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_changes *changes)
 {
+    struct apply apply = {
+        .rocks = rocks, .changes = changes, .rows = &rocks->rows, .place = rocks->place};
     enum status status = check_space(rocks);
     if (status != STATUS_OK)
         return status;
-    rocksdb_writebatch_clear(rocks->batch);
-    struct apply apply = {.rocks = rocks,
-                          .changes = changes,
-                          .rows = &rocks->rows,
-                          .batch = rocks->batch,
-                          .place = rocks->place};
-    status = fill_batch(&apply);
+    count_changes(&apply);
+    status = look_up_lived(&apply);
     if (status != STATUS_OK)
         return status;
     uint64_t errors = background_errors(rocks);
-    char *problem = NULL;
-    rocksdb_write(rocks->database, rocks->write, rocks->batch, &problem);
-    if (problem != NULL)
-        return problem_status(problem, "writing");
+    sink_start(&apply.sink, rocks,
+               2 * changes->reaction_count + changes->count_count + changes->token_count);
+    status = sink_finish(&apply.sink, rocks, write_all(&apply) ? STATUS_OK : STATUS_NO_MEMORY);
+    if (status != STATUS_OK)
+        return status;
     rocks->place = apply.place;
     atomic_store(&rocks->reactions, apply.place.reactions);
     atomic_store(&rocks->position, apply.place.position);

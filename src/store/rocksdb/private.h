@@ -21,6 +21,7 @@ struct store_rocksdb {
     struct memory_budget *budget;
     uint64_t charged;
     uint64_t space_floor; /* free bytes of disk below which nothing is applied */
+    size_t bulk_min;      /* rows of a batch that goes in as a file */
     bool read_only;
 
     /* made by tune.c, shared by all threads */
@@ -28,6 +29,8 @@ struct store_rocksdb {
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write;
+    rocksdb_envoptions_t *files;
+    rocksdb_ingestexternalfileoptions_t *ingest;
     rocksdb_t *database;
     rocksdb_column_family_handle_t *family;
 

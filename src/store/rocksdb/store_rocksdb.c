@@ -13,12 +13,14 @@
 
 #include "base/io.h"
 #include "store/rocksdb/private.h"
+#include "store/rocksdb/sink.h"
 
 #define DEFAULT_CACHE_BYTES        MIB(64)
-#define DEFAULT_WRITE_BUFFER_BYTES MIB(192)
+#define DEFAULT_WRITE_BUFFER_BYTES MIB(64)
+#define DEFAULT_BULK_MIN           100000
 
-/* A change makes at most three rows, one pile at a time; in RocksDB's batch all three stand. */
-enum { BATCH_BYTES_PER_CHANGE = 2 * ROW_MEMORY + 128 };
+/* A change makes at most two rows of one pile, and each row is remembered for its filter. */
+enum { BATCH_BYTES_PER_CHANGE = 2 * ROW_MEMORY + 3 * 8 };
 
 struct opening {
     struct store_rocksdb *rocks;
@@ -69,6 +71,8 @@ static bool look_at_directory(struct opening *opening)
     int result = 0;
     if (!opening->options.read_only)
         result = io_make_directory("store.directory", directory);
+    if (result == 0 && !opening->options.read_only)
+        result = sink_clean(directory);
     if (result == 0)
         result = io_list("store.list", directory, look_at_name, opening);
     if (result != 0)
@@ -117,6 +121,9 @@ static bool open_database(struct opening *opening)
     rocks->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(rocks->write, 1);
     rocks->batch = rocksdb_writebatch_create();
+    rocks->files = rocksdb_envoptions_create();
+    rocks->ingest = rocksdb_ingestexternalfileoptions_create();
+    rocksdb_ingestexternalfileoptions_set_move_files(rocks->ingest, 1);
     const char *families[] = {"default"};
     const rocksdb_options_t *tuned[] = {rocks->options};
     char *text = NULL;
@@ -231,6 +238,10 @@ static void store_rocksdb_close(struct store *store)
         rocksdb_close(rocks->database);
     if (rocks->batch != NULL)
         rocksdb_writebatch_destroy(rocks->batch);
+    if (rocks->ingest != NULL)
+        rocksdb_ingestexternalfileoptions_destroy(rocks->ingest);
+    if (rocks->files != NULL)
+        rocksdb_envoptions_destroy(rocks->files);
     if (rocks->write != NULL)
         rocksdb_writeoptions_destroy(rocks->write);
     if (rocks->read != NULL)
@@ -312,6 +323,8 @@ static void fill_defaults(struct store_rocksdb_options *options)
         options->cache_bytes = DEFAULT_CACHE_BYTES;
     if (options->write_buffer_bytes == 0)
         options->write_buffer_bytes = DEFAULT_WRITE_BUFFER_BYTES;
+    if (options->bulk_min == 0)
+        options->bulk_min = DEFAULT_BULK_MIN;
     if (options->threads == 0)
         options->threads = 1;
 }
@@ -333,10 +346,20 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
     rocks->magic = STORE_ROCKSDB_MAGIC;
     rocks->directory = directory;
     rocks->read_only = options->read_only;
+    rocks->bulk_min = opening.options.bulk_min;
     rocks->space_floor = 2 * opening.options.write_buffer_bytes;
     opening.rocks = rocks;
     if (open_steps(&opening))
         return &rocks->store;
     store_rocksdb_close(&rocks->store);
     return NULL;
+}
+
+int store_rocksdb_exists(const char *directory)
+{
+    struct opening opening = {0};
+    int result = io_list("store.list", directory, look_at_name, &opening);
+    if (result != 0)
+        return result == -ENOENT ? 0 : result;
+    return opening.has_current || opening.has_tables || opening.has_mark;
 }

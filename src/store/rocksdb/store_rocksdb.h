@@ -21,15 +21,19 @@ struct store_rocksdb_options {
     const char *directory;               /* made if absent; nothing else may live in it */
     struct memory_budget *memory_budget; /* may be NULL: not counted anywhere */
     uint64_t cache_bytes;                /* of blocks read, indexes and filters; default 64 MiB */
-    uint64_t write_buffer_bytes;         /* of all memtables together; default 192 MiB */
+    uint64_t write_buffer_bytes;         /* of all memtables together; default 64 MiB */
     uint32_t
-        batch_max;    /* changes in one batch that memory is set aside for; larger ones work too */
-    uint32_t threads; /* that compact in the background; default 1 */
-    bool read_only;   /* nothing is changed, not even made; needs the directory's lock */
+        batch_max;     /* changes in one batch that memory is set aside for; larger ones work too */
+    uint32_t bulk_min; /* rows of a batch that goes past the memtables; default 100,000 */
+    uint32_t threads;  /* that compact in the background; default 1 */
+    bool read_only;    /* nothing is changed, not even made; needs the directory's lock */
 };
 
 /* NULL with one sentence in `problem` (size bytes). */
 struct store *store_rocksdb_open(const struct store_rocksdb_options *options, char *problem,
                                  size_t size);
+
+/* Was one ever made there? 1 also of one that is damaged, 0, or -errno. */
+int store_rocksdb_exists(const char *directory);
 
 #endif

@@ -16,7 +16,7 @@
 enum {
     BLOCK_BYTES = 8 * 1024,
     BLOOM_BITS = 10,
-    MEMTABLES = 3,
+    MEMTABLES = 2,
     OPEN_FILES = 512,
     RUNS = 8,       /* sorted runs that start a merge */
     RUNS_SLOW = 24, /* that slow writes down */
@@ -85,6 +85,7 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     rocksdb_options_set_db_write_buffer_size(out, options->write_buffer_bytes);
     rocksdb_options_set_write_buffer_size(out, options->write_buffer_bytes / MEMTABLES);
     rocksdb_options_set_max_write_buffer_number(out, MEMTABLES);
+    rocksdb_options_set_allow_concurrent_memtable_write(out, 0); /* one thread writes */
     rocksdb_options_set_max_open_files(out, OPEN_FILES);
     rocksdb_options_set_bytes_per_sync(out, 1024 * 1024);
     rocksdb_options_set_stats_dump_period_sec(out, 0);

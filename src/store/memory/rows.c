@@ -1,0 +1,107 @@
+/* Chains from an array of heads that doubles when there are as many rows as heads. */
+#include "store/memory/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { HEADS_FIRST = 64 };
+
+static uint64_t key_hash(const struct memory_key *key)
+{
+    uint64_t rest = (uint64_t)key->sort << 32 | (uint64_t)key->type << 16 | key->name;
+    return hash_mix(id_hash(key->user, rest), id_hash(key->item, rest));
+}
+
+static bool key_equal(const struct memory_key *a, const struct memory_key *b)
+{
+    return id_equal(a->user, b->user) && id_equal(a->item, b->item) && a->sort == b->sort &&
+           a->type == b->type && a->name == b->name;
+}
+
+void memory_rows_destroy(struct memory_rows *rows)
+{
+    for (size_t i = 0; i < rows->head_count; i++)
+        for (struct memory_row *row = rows->heads[i], *next; row != NULL; row = next) {
+            next = row->next;
+            free(row);
+        }
+    free(rows->heads);
+    *rows = (struct memory_rows){0};
+}
+
+static bool resize(struct memory_rows *rows, size_t head_count)
+{
+    struct memory_row **heads = calloc(head_count, sizeof(struct memory_row *));
+    if (heads == NULL)
+        return false;
+    for (size_t i = 0; i < rows->head_count; i++)
+        for (struct memory_row *row = rows->heads[i], *next; row != NULL; row = next) {
+            next = row->next;
+            row->next = heads[row->hash & (head_count - 1)];
+            heads[row->hash & (head_count - 1)] = row;
+        }
+    free(rows->heads);
+    rows->heads = heads;
+    rows->head_count = head_count;
+    return true;
+}
+
+struct memory_row *memory_rows_find(const struct memory_rows *rows, const struct memory_key *key)
+{
+    if (rows->count == 0)
+        return NULL;
+    uint64_t hash = key_hash(key);
+    struct memory_row *row = rows->heads[hash & (rows->head_count - 1)];
+    while (row != NULL && !(row->hash == hash && key_equal(&row->key, key)))
+        row = row->next;
+    return row;
+}
+
+struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memory_key *key)
+{
+    struct memory_row *row = memory_rows_find(rows, key);
+    if (row != NULL)
+        return row;
+    if (rows->count == rows->head_count &&
+        !resize(rows, rows->count == 0 ? HEADS_FIRST : rows->count * 2))
+        return NULL;
+    row = calloc(1, sizeof(*row));
+    if (row == NULL)
+        return NULL;
+    row->key = *key;
+    row->hash = key_hash(key);
+    struct memory_row **head = &rows->heads[row->hash & (rows->head_count - 1)];
+    row->next = *head;
+    *head = row;
+    rows->count++;
+    return row;
+}
+
+void memory_rows_remove(struct memory_rows *rows, struct memory_row *row)
+{
+    struct memory_row **link = &rows->heads[row->hash & (rows->head_count - 1)];
+    while (*link != row)
+        link = &(*link)->next;
+    *link = row->next;
+    free(row);
+    rows->count--;
+}
+
+bool memory_rows_copy(struct memory_rows *to, const struct memory_rows *from)
+{
+    *to = (struct memory_rows){0};
+    for (size_t i = 0; i < from->head_count; i++)
+        for (const struct memory_row *row = from->heads[i]; row != NULL; row = row->next) {
+            struct memory_row *made = memory_rows_make(to, &row->key);
+            if (made == NULL) {
+                memory_rows_destroy(to);
+                return false;
+            }
+            made->value = row->value;
+            made->length = row->length;
+            memcpy(made->text, row->text, sizeof(made->text));
+        }
+    return true;
+}

@@ -1,0 +1,44 @@
+#include "store_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "directory.h"
+#include "store/rocksdb/store_rocksdb.h"
+
+static struct memory_budget budget = {.limit = MIB(64)};
+static uint32_t bulk_min;
+static char directory[] = "/tmp/laud-store-XXXXXX";
+
+/* Small buffers: memtables are flushed and merged while the tests go on. */
+struct store *store_suite_open(void)
+{
+    char problem[256] = "";
+    directory_make(directory);
+    const struct store_rocksdb_options options = {.directory = directory,
+                                                  .memory_budget = &budget,
+                                                  .cache_bytes = MIB(4),
+                                                  .write_buffer_bytes = MIB(6),
+                                                  .batch_max = 1000,
+                                                  .bulk_min = bulk_min};
+    struct store *store = store_rocksdb_open(&options, problem, sizeof(problem));
+    assert_string_equal(problem, "");
+    assert_non_null(store);
+    assert_true(memory_used(&budget) > MIB(10));
+    return store;
+}
+
+void store_suite_closed(void)
+{
+    assert_int_equal(memory_used(&budget), 0);
+    directory_remove(directory);
+}
+
+/* With "bulk", all but the smallest batches go in as files, between some that do not. */
+int main(int argc, char **argv)
+{
+    bulk_min = argc > 1 && strcmp(argv[1], "bulk") == 0 ? 50 : 0;
+    const struct CMUnitTest tests[] = {STORE_SUITE};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
