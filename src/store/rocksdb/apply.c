@@ -190,17 +190,18 @@ static void write_counts(struct apply *apply)
     uint8_t operand[256 * COUNTER_BYTES_MAX];
     for (size_t i = 0, next; i < rows->count; i = next) {
         const uint8_t *key = row_key(rows, &rows->row[i]);
-        size_t length = rows->row[i].key_length - 1U;
-        size_t used = 0;
+        size_t key_length = rows->row[i].key_length - 1U;
+        size_t length = 0;
         for (next = i; next < rows->count; next++) {
             const struct row *row = &rows->row[next];
-            if (row->key_length != length + 1 || memcmp(row_key(rows, row), key, length) != 0)
+            if (row->key_length != key_length + 1 ||
+                memcmp(row_key(rows, row), key, key_length) != 0)
                 break;
-            ASSERT(used + COUNTER_BYTES_MAX <= sizeof(operand));
-            memcpy(operand + used, row_key(rows, row) + length, row->value_length + 1U);
-            used += row->value_length + 1U;
+            ASSERT(length + COUNTER_BYTES_MAX <= sizeof(operand));
+            memcpy(operand + length, row_key(rows, row) + key_length, row->value_length + 1U);
+            length += row->value_length + 1U;
         }
-        sink_merge(&apply->sink, key, length, operand, used);
+        sink_merge(&apply->sink, key, key_length, operand, length);
     }
 }
 
