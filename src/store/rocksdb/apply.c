@@ -316,7 +316,7 @@ static enum status look_up_lived(struct apply *apply)
     return pile_relations(apply) ? read_old_times(apply) : STATUS_NO_MEMORY;
 }
 
-static enum status check_space(const struct store_rocksdb *rocks)
+enum status rocksdb_check_space(const struct store_rocksdb *rocks)
 {
     struct statvfs space;
     if (statvfs(rocks->directory, &space) != 0) {
@@ -338,7 +338,7 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
 {
     struct apply apply = {
         .rocks = rocks, .changes = changes, .rows = &rocks->rows, .place = rocks->place};
-    enum status status = check_space(rocks);
+    enum status status = rocksdb_check_space(rocks);
     if (status != STATUS_OK)
         return status;
     count_changes(&apply);
@@ -346,8 +346,10 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
     if (status != STATUS_OK)
         return status;
     uint64_t errors = background_errors(rocks);
-    sink_start(&apply.sink, rocks,
-               2 * changes->reaction_count + changes->count_count + changes->token_count);
+    status = sink_start(&apply.sink, rocks,
+                        2 * changes->reaction_count + changes->count_count + changes->token_count);
+    if (status != STATUS_OK)
+        return status;
     status = sink_finish(&apply.sink, rocks, write_all(&apply) ? STATUS_OK : STATUS_NO_MEMORY);
     if (status != STATUS_OK)
         return status;
