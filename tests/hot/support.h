@@ -1,6 +1,7 @@
 /*
- * What the tests of the hot tier share: a journal that keeps every event, and ids made from
- * small numbers.
+ * What the tests of the hot tier share: a journal that keeps every event, a bed with a hot tier in
+ * it, alone or over a store with its filters and a projector that runs when it is told to, and ids
+ * made from small numbers.
  */
 #ifndef LAUD_HOT_SUPPORT_H
 #define LAUD_HOT_SUPPORT_H
@@ -18,9 +19,12 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/names.h"
 #include "chance.h"
+#include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 #include "journal/journal.h"
+#include "project/fold.h"
 #include "store/memory/store_memory.h"
 
 static inline uint64_t test_operations(uint64_t usual)
@@ -29,140 +33,80 @@ static inline uint64_t test_operations(uint64_t usual)
     return text != NULL ? strtoull(text, NULL, 10) : usual;
 }
 
-/* A journal that keeps every event in order. */
-
+/*
+ * A journal that keeps every event in order, each with the position after it. Positions are either
+ * as in a real one, or so far apart that each event has a stamp (clean.h) of its own.
+ */
 struct recorder {
     struct journal journal;
     pthread_mutex_t lock;
     struct event *events;
+    uint64_t *ends;
     size_t count;
     size_t capacity;
+    bool real_sizes;
 };
 
-static uint64_t recorder_append(struct journal *journal, const struct event *event)
-{
-    struct recorder *recorder = (struct recorder *)journal;
-    pthread_mutex_lock(&recorder->lock);
-    if (recorder->count == recorder->capacity) {
-        recorder->capacity = recorder->capacity * 2 + 1024;
-        recorder->events =
-            realloc(recorder->events, recorder->capacity * sizeof(*recorder->events));
-        assert_non_null(recorder->events);
-    }
-    recorder->events[recorder->count++] = *event;
-    uint64_t position = recorder->count;
-    pthread_mutex_unlock(&recorder->lock);
-    return position;
-}
+void recorder_open(struct recorder *recorder);
+void recorder_close(struct recorder *recorder);
+/* Position after so many events. */
+uint64_t recorder_position(struct recorder *recorder, size_t count);
+size_t recorder_count(struct recorder *recorder);
 
-static const struct journal_ops recorder_ops = {.name = "recorder", .append = recorder_append};
-
-static inline void recorder_open(struct recorder *recorder)
-{
-    *recorder = (struct recorder){.journal.ops = &recorder_ops};
-    pthread_mutex_init(&recorder->lock, NULL);
-}
-
-static inline void recorder_close(struct recorder *recorder)
-{
-    pthread_mutex_destroy(&recorder->lock);
-    free(recorder->events);
-}
-
-/* A hot tier over a store of its own. */
-
+/* A hot tier, and what is under it. */
 struct bed {
-    struct memory_budget budget;
-    struct store *store;
+    struct memory_budget budget;       /* of the hot tier and the filters */
+    struct memory_budget store_budget; /* of the rest: as good as unlimited */
+    struct hot_memory_options options;
+    struct store *store; /* NULL: none, and nothing of what follows */
+    struct store *front; /* what the hot tier is given for it, if not the store itself */
+    struct filters *filters;
+    struct fold *fold;
+    size_t projected; /* events that the store has */
+    size_t flushed;   /* and that it keeps in a crash */
     struct hot *hot;
     struct recorder recorder;
     struct hot_scratch scratch;
+    uint64_t waited; /* requests that needed a worker */
 };
 
-static inline struct hot_memory_options bed_options(void)
-{
-    return (struct hot_memory_options){
-        .shelf_max = 1000, .token_ttl_s = 600, .token_max = 1000000, .seed = 7};
-}
+struct hot_memory_options bed_options(void);
 
-/* Without a journal: for replay. */
-static inline void bed_open_quiet(struct bed *bed, uint64_t limit,
-                                  struct hot_memory_options options)
-{
-    memset(bed, 0, sizeof(*bed));
-    bed->budget.limit = limit;
-    bed->store = store_memory_open(&bed->budget);
-    assert_non_null(bed->store);
-    options.budget = &bed->budget;
-    options.store = bed->store;
-    bed->hot = hot_memory_open(&options);
-    assert_non_null(bed->hot);
-    recorder_open(&bed->recorder);
-}
+/* Without a store; quiet: and without a journal, for replay. */
+void bed_open(struct bed *bed, uint64_t limit, struct hot_memory_options options);
+void bed_open_quiet(struct bed *bed, uint64_t limit, struct hot_memory_options options);
+/* With a store, started but for the keeper's thread: keeper_round is the test's to call. */
+void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options);
+void bed_close(struct bed *bed);
 
-static inline void bed_open(struct bed *bed, uint64_t limit, struct hot_memory_options options)
-{
-    bed_open_quiet(bed, limit, options);
-    hot_memory_set_journal(bed->hot, &bed->recorder.journal);
-}
+/* hot_memory_start without the thread. */
+void bed_start(struct bed *bed);
 
-static inline void bed_close(struct bed *bed)
-{
-    hot_close(bed->hot);
-    store_close(bed->store);
-    recorder_close(&bed->recorder);
-    free(bed->scratch.counters);
-    assert_int_equal(memory_used(&bed->budget), 0);
-}
+/* Carries the next events up to this number into the store, in one window. */
+void bed_project(struct bed *bed, size_t up_to);
+void bed_project_all(struct bed *bed);
+/* What is projected survives bed_crash. */
+void bed_flush(struct bed *bed);
+/* The store is back at its last flush, the hot tier is opened anew and replays the rest. */
+void bed_crash(struct bed *bed, uint32_t now_s);
+void bed_keep(struct bed *bed, uint32_t now_s); /* a round of the keeper */
 
-/* One request, run alone. */
+/* One request, run alone: as an I/O thread, and if that cannot, as worker 0. */
+enum status bed_run(struct bed *bed, struct hot_request *request);
 
-static inline enum status bed_run(struct bed *bed, struct hot_request *request)
-{
-    bed->scratch.used = 0;
-    request->status = STATUS_COUNT;
-    hot_run(bed->hot, request, 1, &bed->scratch);
-    return request->status;
-}
-
-static inline int64_t bed_change(struct bed *bed, enum hot_action action, struct id user,
-                                 uint8_t kind, struct item item, uint32_t time_s)
-{
-    struct hot_request request = {.action = action,
-                                  .user = user,
-                                  .name = kind,
-                                  .items = &item,
-                                  .item_count = 1,
-                                  .time_s = time_s};
-    assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return request.value;
-}
-
-static inline bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
-{
-    struct hot_answer answer;
-    struct hot_request request = {.action = HOT_ASK,
-                                  .user = user,
-                                  .name = kind,
-                                  .items = &item,
-                                  .item_count = 1,
-                                  .time_s = 1,
-                                  .answers = &answer};
-    assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return kind_set_has(&answer.kinds, kind);
-}
-
-static inline int64_t bed_count(struct bed *bed, struct item item, uint8_t name)
-{
-    struct hot_answer answer;
-    struct hot_request request = {
-        .action = HOT_COUNTS, .items = &item, .item_count = 1, .time_s = 1, .answers = &answer};
-    assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    for (uint32_t i = 0; i < answer.count; i++)
-        if (bed->scratch.counters[answer.first + i].name == name)
-            return bed->scratch.counters[answer.first + i].value;
-    return 0;
-}
+int64_t bed_change(struct bed *bed, enum hot_action action, struct id user, uint8_t kind,
+                   struct item item, uint32_t time_s);
+int64_t bed_add(struct bed *bed, struct item item, uint8_t name, int64_t delta);
+bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item);
+int64_t bed_count(struct bed *bed, struct item item, uint8_t name);
+struct hot_stats bed_stats(struct bed *bed);
+/* Is the item's row, or the user's, in memory? */
+bool bed_has_item(struct bed *bed, struct item item);
+bool bed_has_user(struct bed *bed, struct id user);
+/* All that is clean goes, as under great pressure. */
+void bed_evict(struct bed *bed);
+/* Only this one, which must be there and clean. */
+void bed_evict_item(struct bed *bed, struct item item);
 
 /* Every third is a UUID. Wide ids share lower halves with narrow ones and with each other. */
 static inline struct id id_number(uint32_t number)

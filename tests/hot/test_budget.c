@@ -63,19 +63,16 @@ static struct hot_request random_change(struct chance *chance, struct item *item
 static void check_same(struct bed *bed, struct hot_memory_options options)
 {
     struct bed again;
-    struct hot_stats stats;
-    struct hot_stats expected;
     bed_open_quiet(&again, GIB(1), options);
-    assert_int_equal(hot_memory_apply(again.hot, bed->recorder.events, bed->recorder.count, 1000),
-                     STATUS_OK);
-    hot_stats(bed->hot, &stats);
-    hot_stats(again.hot, &expected);
+    assert_int_equal(
+        hot_memory_apply(again.hot, bed->recorder.events, bed->recorder.count, 1, 1000), STATUS_OK);
+    struct hot_stats stats = bed_stats(bed);
+    struct hot_stats expected = bed_stats(&again);
     assert_int_equal(stats.users, expected.users);
     assert_int_equal(stats.shelves, expected.shelves);
     assert_int_equal(stats.reactions, expected.reactions);
-    assert_int_equal(stats.items, expected.items);
+    assert_true(stats.items >= expected.items); /* refused additions may leave empty rows */
     assert_int_equal(stats.tokens, expected.tokens);
-    assert_int_equal(store_reaction_count(bed->store), store_reaction_count(again.store));
     struct reactions sum = sum_all(bed);
     struct reactions expected_sum = sum_all(&again);
     assert_int_equal(sum.count, expected_sum.count);
@@ -83,7 +80,7 @@ static void check_same(struct bed *bed, struct hot_memory_options options)
     bed_close(&again);
 }
 
-static void run_out(uint64_t limit, uint32_t shelf_max)
+static void run_out(uint64_t limit, uint32_t shelf_max, bool stored)
 {
     struct chance chance = {test_seed()};
     struct hot_memory_options options = bed_options();
@@ -91,7 +88,10 @@ static void run_out(uint64_t limit, uint32_t shelf_max)
     options.exclusive = &groups;
     options.token_ttl_s = 5000;
     struct bed bed;
-    bed_open(&bed, limit, options);
+    if (stored)
+        bed_open_stored(&bed, limit, options);
+    else
+        bed_open(&bed, limit, options);
     uint64_t refused = 0;
     uint64_t accepted_after = 0;
     for (uint32_t i = 0; i < 400000 && refused < 20000; i++) {
@@ -121,45 +121,47 @@ static void run_out(uint64_t limit, uint32_t shelf_max)
 static void test_long_shelves(void **state)
 {
     (void)state;
-    run_out(MIB(10), 1000);
+    run_out(MIB(10), 1000, false);
 }
 
-static void test_short_shelves_and_a_store(void **state)
+/* Nothing is projected, so all of it is pinned, however short the shelves should be. */
+static void test_a_store_that_lags(void **state)
 {
     (void)state;
-    run_out(MIB(14), 3);
+    run_out(MIB(14), 3, true);
 }
 
 static void test_hardly_any_memory(void **state)
 {
     (void)state;
-    run_out(MIB(2), 1000);
+    run_out(MIB(2), 1000, false);
 }
 
-/* A store that refuses what it is told to; everything else is the real one's. */
+/* A store that cannot be read while it is told so; everything else is the real one's. */
 struct fussy_store {
     struct store store;
     struct store *real;
-    enum status read_status;
-    enum status apply_status;
+    enum status status;
 };
 
-static enum status fussy_read(struct store *store, struct store_reaction *keys, size_t count)
+static enum status fussy_reactions(struct store *store, struct store_reaction *keys, size_t count)
 {
     struct fussy_store *fussy = (struct fussy_store *)store;
-    return fussy->read_status != STATUS_OK ? fussy->read_status
-                                           : store_read_reactions(fussy->real, keys, count);
+    return fussy->status != STATUS_OK ? fussy->status
+                                      : store_read_reactions(fussy->real, keys, count);
 }
 
-static enum status fussy_apply(struct store *store, const struct store_changes *changes)
+static enum status fussy_items(struct store *store, const struct store_snapshot *snapshot,
+                               struct store_item *items, size_t count, struct store_values *values)
 {
     struct fussy_store *fussy = (struct fussy_store *)store;
-    return fussy->apply_status != STATUS_OK ? fussy->apply_status
-                                            : store_apply(fussy->real, changes);
+    return fussy->status != STATUS_OK
+               ? fussy->status
+               : store_read_items(fussy->real, snapshot, items, count, values);
 }
 
 static const struct store_ops fussy_ops = {
-    .name = "fussy", .read_reactions = fussy_read, .apply = fussy_apply};
+    .name = "fussy", .read_reactions = fussy_reactions, .read_items = fussy_items};
 
 static struct hot_request numbered_like(enum hot_action action, struct item *item, uint64_t number)
 {
@@ -169,7 +171,8 @@ static struct hot_request numbered_like(enum hot_action action, struct item *ite
                                 .name = 3,
                                 .items = item,
                                 .item_count = 1,
-                                .time_s = 5};
+                                .time_s = 5,
+                                .delta = 1};
 }
 
 /* Refused over and over: the same error each time, nothing changed, no memory lost. */
@@ -194,38 +197,66 @@ static void test_a_store_that_refuses(void **state)
     (void)state;
     struct bed bed;
     struct fussy_store fussy = {.store.ops = &fussy_ops};
-    struct hot_memory_options options = bed_options();
-    options.shelf_max = 4;
-    bed_open(&bed, MIB(64), options);
-    fussy.real = bed.store;
-    hot_memory_of(bed.hot)->store = &fussy.store;
     struct item item;
+    bed_open_stored(&bed, MIB(64), bed_options());
     for (uint64_t number = 1; number <= 8; number++) {
         struct hot_request request = numbered_like(HOT_SET, &item, number);
         assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     }
-    fussy.apply_status = STATUS_NO_MEMORY;
-    check_refused(&bed, HOT_SET, 9, STATUS_NO_MEMORY);   /* the oldest cannot move there */
-    check_refused(&bed, HOT_CLEAR, 1, STATUS_NO_MEMORY); /* it cannot be removed there */
-    fussy.read_status = STATUS_IO_FAILED;
-    check_refused(&bed, HOT_SET, 9, STATUS_IO_FAILED);
-    check_refused(&bed, HOT_CLEAR, 1, STATUS_IO_FAILED);
-    check_refused(&bed, HOT_ASK, 1, STATUS_IO_FAILED);
-    check_refused(&bed, HOT_FEED, 1, STATUS_IO_FAILED);
-    struct hot_stats stats;
-    hot_stats(bed.hot, &stats);
-    assert_int_equal(stats.items, 8);
-    assert_int_equal(stats.reactions, 4);
-    fussy.read_status = fussy.apply_status = STATUS_OK;
-    assert_int_equal(bed_count(&bed, (struct item){.id = {.lo = 9}}, 3), 0);
+    struct item other = {.id = {.lo = 100}};
+    bed_add(&bed, other, 9, 1); /* so that all before it are clean */
+    bed_project_all(&bed);
+    bed_evict(&bed);
+    assert_false(bed_has_user(&bed, id_number(1)));
+    assert_false(bed_has_item(&bed, (struct item){.id = {.lo = 1}}));
+    fussy.real = bed.store;
+    fussy.status = STATUS_IO_FAILED;
+    hot_memory_of(bed.hot)->store = &fussy.store;
+    const enum hot_action actions[] = {HOT_SET, HOT_CLEAR, HOT_ADD, HOT_ASK, HOT_COUNTS, HOT_FEED};
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        check_refused(&bed, actions[i], 1, STATUS_IO_FAILED);
+    assert_int_equal(bed_stats(&bed).reactions, 0);
+    fussy.status = STATUS_OK;
     assert_int_equal(bed_count(&bed, (struct item){.id = {.lo = 1}}, 3), 1);
-    struct hot_request request = numbered_like(HOT_SET, &item, 9);
+    struct hot_request request = numbered_like(HOT_SET, &item, 1);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 1);
+    assert_int_equal(request.value, 0);
     request = numbered_like(HOT_CLEAR, &item, 1);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_int_equal(request.value, 1);
-    check_same(&bed, options);
+    hot_memory_of(bed.hot)->store = bed.store;
+    bed_close(&bed);
+}
+
+/* The reaction is known, its item's counters cannot be had: asking for them leaves nothing. */
+static void test_waiting_for_an_item_takes_no_memory(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct fussy_store fussy = {.store.ops = &fussy_ops};
+    struct item item;
+    bed_open_stored(&bed, MIB(64), bed_options());
+    struct hot_request request = numbered_like(HOT_SET, &item, 1);
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    bed_add(&bed, (struct item){.id = {.lo = 100}}, 9, 1);
+    bed_project_all(&bed);
+    struct hot_memory *hot = hot_memory_of(bed.hot);
+    bed_evict_item(&bed, item);
+    assert_false(bed_has_item(&bed, item));
+    assert_true(bed_has_user(&bed, id_number(1)));
+    fussy.real = bed.store;
+    fussy.status = STATUS_IO_FAILED;
+    hot->store = &fussy.store;
+    /* what was cleared and is not clean yet keeps what came after it from expiring */
+    bed_change(&bed, HOT_SET, id_number(1), 3, (struct item){.id = {.lo = 2}}, 6);
+    bed_change(&bed, HOT_CLEAR, id_number(1), 3, (struct item){.id = {.lo = 2}}, 7);
+    check_refused(&bed, HOT_CLEAR, 1, STATUS_IO_FAILED);
+    fussy.status = STATUS_OK;
+    request = numbered_like(HOT_CLEAR, &item, 1);
+    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    assert_int_equal(request.value, 1);
+    assert_int_equal(bed_count(&bed, item, 3), 0);
+    hot->store = bed.store;
     bed_close(&bed);
 }
 
@@ -233,22 +264,20 @@ static void test_too_little_to_open(void **state)
 {
     (void)state;
     struct memory_budget budget = {.limit = 1000};
-    assert_null(store_memory_open(&budget));
     struct hot_memory_options options = bed_options();
-    struct bed bed;
-    bed_open(&bed, MIB(1), options);
     options.budget = &budget;
-    options.store = bed.store;
     assert_null(hot_memory_open(&options));
     assert_int_equal(memory_used(&budget), 0);
-    bed_close(&bed);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_shelves),       cmocka_unit_test(test_short_shelves_and_a_store),
-        cmocka_unit_test(test_hardly_any_memory),  cmocka_unit_test(test_a_store_that_refuses),
+        cmocka_unit_test(test_long_shelves),
+        cmocka_unit_test(test_a_store_that_lags),
+        cmocka_unit_test(test_hardly_any_memory),
+        cmocka_unit_test(test_a_store_that_refuses),
+        cmocka_unit_test(test_waiting_for_an_item_takes_no_memory),
         cmocka_unit_test(test_too_little_to_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

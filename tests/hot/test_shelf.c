@@ -26,7 +26,8 @@ static void push(struct shelf_bed *bed, struct id id, uint32_t time_s)
 {
     size_t size = shelf_chunk_size(&bed->slab, &bed->shelf);
     uint32_t chunk = size == 0 ? 0 : slab_alloc(&bed->slab, size);
-    shelf_push(&bed->slab, &bed->shelf, chunk, (struct shelf_entry){.id = id, .time_s = time_s});
+    shelf_push(&bed->slab, &bed->shelf, chunk, (struct shelf_entry){.id = id, .time_s = time_s},
+               time_s);
 }
 
 /* Lower halves repeat among wide ids: only both halves together tell them apart. */

@@ -200,11 +200,10 @@ static void run_threads(uint32_t shelf_max, uint64_t operations)
         free(workers[i].scratch.counters);
     }
     bed_open_quiet(&again, MIB(256), options);
-    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, bed.recorder.count, 1000),
+    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, bed.recorder.count, 1, 1000),
                      STATUS_OK);
     check_same(&bed, &again);
     check_additions(&bed, workers);
-    assert_int_equal(store_reaction_count(bed.store), store_reaction_count(again.store));
     free(workers);
     bed_close(&again);
     bed_close(&bed);

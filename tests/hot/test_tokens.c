@@ -147,7 +147,8 @@ static void test_replay_leaves_old_tokens_out(void **state)
     assert_int_equal(add(&bed, item, 1, 1000), 1);
     assert_int_equal(add(&bed, item, 2, 1050), 2);
     bed_open_quiet(&again, MIB(64), token_options(1000));
-    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, 2, 1050 + TTL_S), STATUS_OK);
+    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, 2, 2, 1050 + TTL_S),
+                     STATUS_OK);
     hot_memory_set_journal(again.hot, &again.recorder.journal);
     assert_int_equal(token_count(&again), 1);
     assert_int_equal(add(&again, item, 2, 1050 + TTL_S), 2);

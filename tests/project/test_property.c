@@ -199,6 +199,11 @@ static void test_memory(void **state)
 static void test_rocksdb(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    print_message(
+        "RocksDB is not built for the thread sanitizer, which would call its locks races\n");
+    skip();
+#endif
     any_cut(open_rocksdb, 2);
 }
 

@@ -16,6 +16,7 @@ struct cleared_cell {
     uint32_t stamp;
     struct cleared_key key;
     bool indexed;
+    uint32_t older; /* as long as it is the newest */
 };
 
 #define CELL_BYTES ((sizeof(struct cleared_cell) + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT)
@@ -70,8 +71,8 @@ uint32_t cleared_add(struct cleared *cleared, const struct cleared_key *key)
     uint32_t at = slab_alloc(slab, CELL_BYTES);
     if (at == 0)
         return 0;
-    *(struct cleared_cell *)slab_at(slab, at) =
-        (struct cleared_cell){.stamp = UINT32_MAX, .key = *key, .indexed = true};
+    *(struct cleared_cell *)slab_at(slab, at) = (struct cleared_cell){
+        .stamp = UINT32_MAX, .key = *key, .indexed = true, .older = cleared->newest};
     table_insert(&cleared->table, hash, at);
     if (cleared->newest == 0)
         cleared->oldest = at;
@@ -88,10 +89,16 @@ void cleared_stamp(struct cleared *cleared, uint32_t cell, uint32_t stamp)
 
 void cleared_give_up(struct cleared *cleared, uint32_t at)
 {
-    struct cleared_cell *cell = slab_at(cleared->table.slab, at);
+    struct slab *slab = cleared->table.slab;
+    const struct cleared_cell *cell = slab_at(slab, at);
+    ASSERT(at == cleared->newest);
     table_remove(&cleared->table, key_hash(&cell->key), at);
-    cell->indexed = false;
-    cell->stamp = 0;
+    cleared->newest = cell->older;
+    if (cleared->newest == 0)
+        cleared->oldest = 0;
+    else
+        ((struct cleared_cell *)slab_at(slab, cleared->newest))->newer = 0;
+    slab_free(slab, at, CELL_BYTES);
 }
 
 void cleared_remove(struct cleared *cleared, const struct cleared_key *key)

@@ -33,7 +33,7 @@ bool cleared_has(const struct cleared *cleared, const struct cleared_key *key);
 
 /*
  * One more, which must not be here yet; 0 past the budget. It counts at once, under the caller's
- * lock, and is either stamped when its event is recorded, or given up.
+ * lock, and is either stamped when its event is recorded, or given up, the newest first.
  */
 uint32_t cleared_add(struct cleared *cleared, const struct cleared_key *key);
 void cleared_stamp(struct cleared *cleared, uint32_t cell, uint32_t stamp);

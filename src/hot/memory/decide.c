@@ -222,9 +222,8 @@ static bool gone_reserve(struct decision *decision, const struct found *gone, ui
 
 static void gone_release(struct decision *decision)
 {
-    for (uint32_t i = 0; i < decision->gone_count; i++)
-        cleared_give_up(&decision->users->cleared, decision->gone[i]);
-    decision->gone_count = 0;
+    while (decision->gone_count > 0)
+        cleared_give_up(&decision->users->cleared, decision->gone[--decision->gone_count]);
 }
 
 /* The event's stamp. */

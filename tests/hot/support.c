@@ -1,0 +1,392 @@
+#include "support.h"
+
+static uint64_t recorder_append(struct journal *journal, const struct event *event)
+{
+    struct recorder *recorder = (struct recorder *)journal;
+    pthread_mutex_lock(&recorder->lock);
+    if (recorder->count == recorder->capacity) {
+        recorder->capacity = recorder->capacity * 2 + 1024;
+        recorder->events =
+            realloc(recorder->events, recorder->capacity * sizeof(*recorder->events));
+        recorder->ends = realloc(recorder->ends, recorder->capacity * sizeof(*recorder->ends));
+        if (recorder->events == NULL || recorder->ends == NULL)
+            abort();
+    }
+    size_t at = recorder->count++;
+    uint64_t size = recorder->real_sizes ? event_size(event) : 1U << STAMP_SHIFT;
+    uint64_t position = (at == 0 ? 0 : recorder->ends[at - 1]) + size;
+    recorder->events[at] = *event;
+    recorder->ends[at] = position;
+    pthread_mutex_unlock(&recorder->lock);
+    return position;
+}
+
+static const struct journal_ops recorder_ops = {.name = "recorder", .append = recorder_append};
+
+void recorder_open(struct recorder *recorder)
+{
+    *recorder = (struct recorder){.journal.ops = &recorder_ops};
+    pthread_mutex_init(&recorder->lock, NULL);
+}
+
+void recorder_close(struct recorder *recorder)
+{
+    pthread_mutex_destroy(&recorder->lock);
+    free(recorder->events);
+    free(recorder->ends);
+}
+
+uint64_t recorder_position(struct recorder *recorder, size_t count)
+{
+    pthread_mutex_lock(&recorder->lock);
+    assert_true(count <= recorder->count);
+    uint64_t position = count == 0 ? 0 : recorder->ends[count - 1];
+    pthread_mutex_unlock(&recorder->lock);
+    return position;
+}
+
+size_t recorder_count(struct recorder *recorder)
+{
+    pthread_mutex_lock(&recorder->lock);
+    size_t count = recorder->count;
+    pthread_mutex_unlock(&recorder->lock);
+    return count;
+}
+
+static struct event recorder_event(struct recorder *recorder, size_t at)
+{
+    pthread_mutex_lock(&recorder->lock);
+    struct event event = recorder->events[at];
+    pthread_mutex_unlock(&recorder->lock);
+    return event;
+}
+
+struct hot_memory_options bed_options(void)
+{
+    return (struct hot_memory_options){.shelf_max = 1000,
+                                       .shelf_age_s = 90 * 86400,
+                                       .item_ttl_s = 7 * 86400,
+                                       .token_ttl_s = 600,
+                                       .token_max = 1000000,
+                                       .seed = 7};
+}
+
+static void open_hot(struct bed *bed)
+{
+    bed->options.budget = &bed->budget;
+    bed->options.store = bed->front != NULL ? bed->front : bed->store;
+    bed->options.filters = bed->filters;
+    bed->hot = hot_memory_open(&bed->options);
+    assert_non_null(bed->hot);
+}
+
+static void open_store(struct bed *bed)
+{
+    bed->store = store_memory_open(&bed->store_budget);
+    bed->filters = filters_new(&bed->budget, bed->options.seed);
+    assert_non_null(bed->store);
+    assert_non_null(bed->filters);
+}
+
+void bed_open_quiet(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+{
+    memset(bed, 0, sizeof(*bed));
+    bed->budget.limit = limit;
+    bed->store_budget.limit = GIB(64);
+    bed->options = options;
+    open_hot(bed);
+    recorder_open(&bed->recorder);
+}
+
+void bed_open(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+{
+    bed_open_quiet(bed, limit, options);
+    hot_memory_set_journal(bed->hot, &bed->recorder.journal);
+}
+
+void bed_start(struct bed *bed)
+{
+    struct hot_memory *hot = hot_memory_of(bed->hot);
+    hot_memory_set_journal(bed->hot, &bed->recorder.journal);
+    atomic_store(&hot->loads.applied, store_position(bed->store));
+    hot->loads.base = store_snapshot(hot->store);
+    assert_non_null(hot->loads.base);
+}
+
+void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+{
+    memset(bed, 0, sizeof(*bed));
+    bed->budget.limit = limit;
+    bed->store_budget.limit = GIB(64);
+    bed->options = options;
+    open_store(bed);
+    bed->fold = fold_new(&bed->store_budget, 1 << 20, options.seed);
+    assert_non_null(bed->fold);
+    open_hot(bed);
+    recorder_open(&bed->recorder);
+    bed_start(bed);
+}
+
+void bed_close(struct bed *bed)
+{
+    hot_close(bed->hot);
+    if (bed->store != NULL) {
+        filters_free(bed->filters);
+        fold_free(bed->fold);
+        store_close(bed->store);
+    }
+    recorder_close(&bed->recorder);
+    free(bed->scratch.counters);
+    assert_int_equal(memory_used(&bed->budget), 0);
+    assert_int_equal(memory_used(&bed->store_budget), 0);
+}
+
+/* One window into a store; the filters are followed, or not if they stand for it already. */
+static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
+{
+    struct store_changes changes;
+    fold_clear(bed->fold);
+    while (from < up_to && !fold_is_full(bed->fold)) {
+        struct event event = recorder_event(&bed->recorder, from++);
+        assert_int_equal(fold_add(bed->fold, &event), STATUS_OK);
+    }
+    fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
+    if (follow)
+        filters_before(bed->filters, &changes);
+    assert_int_equal(store_apply(bed->store, &changes), STATUS_OK);
+    if (follow)
+        filters_after(bed->filters, &changes);
+    fold_clear(bed->fold);
+    return from;
+}
+
+void bed_project(struct bed *bed, size_t up_to)
+{
+    while (bed->projected < up_to) {
+        bed->projected = project(bed, bed->projected, up_to, true);
+        hot_memory_projected(bed->hot, recorder_position(&bed->recorder, bed->projected));
+    }
+}
+
+void bed_project_all(struct bed *bed)
+{
+    bed_project(bed, recorder_count(&bed->recorder));
+}
+
+void bed_flush(struct bed *bed)
+{
+    bed->flushed = bed->projected;
+}
+
+static enum status restore_token(void *context, const struct store_token *token)
+{
+    struct bed *bed = context;
+    return hot_memory_restore_token(bed->hot, token->item, token->token, token->time_s);
+}
+
+static void replay(struct bed *bed, uint32_t now_s)
+{
+    size_t at = bed->flushed;
+    while (at < bed->recorder.count) {
+        size_t run = bed->recorder.count - at < 64 ? bed->recorder.count - at : 64;
+        assert_int_equal(hot_memory_apply(bed->hot, bed->recorder.events + at, run,
+                                          bed->recorder.ends[at + run - 1], now_s),
+                         STATUS_OK);
+        at += run;
+    }
+}
+
+static void know_kinds(struct bed *bed)
+{
+    for (size_t i = 0; i < bed->recorder.count; i++)
+        if (bed->recorder.events[i].type == EVENT_SET)
+            hot_memory_know_kind(bed->hot, bed->recorder.events[i].name);
+}
+
+void bed_crash(struct bed *bed, uint32_t now_s)
+{
+    hot_close(bed->hot);
+    filters_free(bed->filters);
+    store_close(bed->store);
+    open_store(bed);
+    for (bed->projected = 0; bed->projected < bed->flushed;)
+        bed->projected = project(bed, bed->projected, bed->flushed, false);
+    assert_int_equal(filters_rebuild(bed->filters, bed->store, NULL, NULL), STATUS_OK);
+    open_hot(bed);
+    struct store_visitor visitor = {.token = restore_token, .context = bed};
+    assert_int_equal(store_visit(bed->store, &visitor), STATUS_OK);
+    replay(bed, now_s);
+    know_kinds(bed);
+    bed_start(bed);
+}
+
+void bed_keep(struct bed *bed, uint32_t now_s)
+{
+    keeper_round(hot_memory_of(bed->hot), now_s);
+}
+
+enum status bed_run(struct bed *bed, struct hot_request *request)
+{
+    bed->scratch.used = 0;
+    request->status = STATUS_COUNT;
+    if (hot_run(bed->hot, request, 1, &bed->scratch) == 0) {
+        bed->waited++;
+        hot_run_blocking(bed->hot, 0, request, 1, &bed->scratch);
+    }
+    return request->status;
+}
+
+int64_t bed_change(struct bed *bed, enum hot_action action, struct id user, uint8_t kind,
+                   struct item item, uint32_t time_s)
+{
+    struct hot_request request = {.action = action,
+                                  .user = user,
+                                  .name = kind,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = time_s};
+    assert_int_equal(bed_run(bed, &request), STATUS_OK);
+    return request.value;
+}
+
+int64_t bed_add(struct bed *bed, struct item item, uint8_t name, int64_t delta)
+{
+    struct hot_request request = {.action = HOT_ADD,
+                                  .name = name,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .delta = delta,
+                                  .time_s = 1};
+    assert_int_equal(bed_run(bed, &request), STATUS_OK);
+    return request.value;
+}
+
+bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
+{
+    struct hot_answer answer;
+    struct hot_request request = {.action = HOT_ASK,
+                                  .user = user,
+                                  .name = kind,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = 1,
+                                  .answers = &answer};
+    assert_int_equal(bed_run(bed, &request), STATUS_OK);
+    return kind_set_has(&answer.kinds, kind);
+}
+
+int64_t bed_count(struct bed *bed, struct item item, uint8_t name)
+{
+    struct hot_answer answer;
+    struct hot_request request = {
+        .action = HOT_COUNTS, .items = &item, .item_count = 1, .time_s = 1, .answers = &answer};
+    assert_int_equal(bed_run(bed, &request), STATUS_OK);
+    for (uint32_t i = 0; i < answer.count; i++)
+        if (bed->scratch.counters[answer.first + i].name == name)
+            return bed->scratch.counters[answer.first + i].value;
+    return 0;
+}
+
+struct hot_stats bed_stats(struct bed *bed)
+{
+    struct hot_stats stats;
+    hot_stats(bed->hot, &stats);
+    return stats;
+}
+
+bool bed_has_item(struct bed *bed, struct item item)
+{
+    struct hot_memory *hot = hot_memory_of(bed->hot);
+    uint64_t hash = item_hash_of(hot, item);
+    struct item_shard *shard = item_shard_of(hot, hash);
+    pthread_mutex_lock(&shard->lock);
+    bool there = item_find(shard, hash, item) != NULL;
+    pthread_mutex_unlock(&shard->lock);
+    return there;
+}
+
+bool bed_has_user(struct bed *bed, struct id user)
+{
+    struct hot_memory *hot = hot_memory_of(bed->hot);
+    uint64_t hash = user_hash_of(hot, user);
+    struct user_shard *shard = user_shard_of(hot, hash);
+    pthread_mutex_lock(&shard->lock);
+    bool there = user_find(shard, hash, user) != NULL;
+    pthread_mutex_unlock(&shard->lock);
+    return there;
+}
+
+void bed_evict_item(struct bed *bed, struct item item)
+{
+    struct hot_memory *hot = hot_memory_of(bed->hot);
+    uint64_t hash = item_hash_of(hot, item);
+    struct item_shard *shard = item_shard_of(hot, hash);
+    pthread_mutex_lock(&shard->lock);
+    const struct item_row *row = item_find(shard, hash, item);
+    assert_non_null(row);
+    assert_true(row->stamp < loads_clean(&hot->loads));
+    struct table_walk walk = table_walk_start(&shard->table, hash);
+    uint32_t cell = table_walk_next(&walk);
+    while (slab_at(&shard->slab, cell) != (const void *)row)
+        cell = table_walk_next(&walk);
+    item_evict(shard, hash, cell);
+    pthread_mutex_unlock(&shard->lock);
+}
+
+/* What was taken of a slab so that its newest page, which never retires, is full. */
+struct filling {
+    struct slab *slab;
+    uint32_t count;
+    struct {
+        uint32_t cell;
+        uint32_t size;
+    } cells[4096];
+};
+
+static void fill_cell(struct filling *filling, uint32_t size)
+{
+    uint32_t cell = slab_alloc(filling->slab, size);
+    assert_true(cell != 0 && filling->count < 4096);
+    filling->cells[filling->count].size = size;
+    filling->cells[filling->count++].cell = cell;
+}
+
+static void fill(struct filling *filling, struct slab *slab)
+{
+    filling->slab = slab;
+    filling->count = 0;
+    while (slab->fresh != slab->fresh_end) {
+        uint32_t left = (slab->fresh_end - slab->fresh) * SLAB_UNIT;
+        fill_cell(filling, left < SLAB_CELL_MAX ? left : SLAB_CELL_MAX);
+    }
+    for (uint32_t units = 1; units < SLAB_CELL_CLASSES; units++)
+        while (slab->free[units] != 0)
+            fill_cell(filling, units * SLAB_UNIT);
+}
+
+static void drain(struct filling *filling)
+{
+    for (uint32_t i = 0; i < filling->count; i++)
+        slab_free(filling->slab, filling->cells[i].cell, filling->cells[i].size);
+}
+
+/* The budget seems spent for a while, so that the keeper wants every page it can get. */
+void bed_evict(struct bed *bed)
+{
+    struct hot_memory *hot = hot_memory_of(bed->hot);
+    struct filling *fillings = calloc(2 * LIMIT_SHARDS, sizeof(*fillings));
+    assert_non_null(fillings);
+    slab_pool_shrink(hot->pool, SIZE_MAX / 2);
+    uint64_t left = bed->budget.limit - memory_used(&bed->budget);
+    assert_true(memory_charge(&bed->budget, left));
+    for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
+        fill(&fillings[2 * i], &hot->users[i].slab);
+        fill(&fillings[2 * i + 1], &hot->items[i].slab);
+    }
+    for (int i = 0; i < 8; i++)
+        bed_keep(bed, 1);
+    for (uint32_t i = 0; i < 2 * LIMIT_SHARDS; i++)
+        drain(&fillings[i]);
+    free(fillings);
+    memory_release(&bed->budget, left);
+}
