@@ -13,7 +13,7 @@ enum {
     SLOTS = 16, /* items that a user may react to */
     HEAVY_SLOTS = 400,
     NAMES = 8,
-    TOKENS = 3000,
+    TOKENS = 30,
     PAGE = 64,
     BATCH = 24,
     TOKEN_TTL_S = 600,
@@ -127,11 +127,11 @@ static void operation_add(struct run *run, struct hot_request *request, struct o
     request->name = chance_below(chance, 2) ? VIEW : SHARE;
     request->delta = chance_below(chance, 10) == 0 ? (int64_t)(chance_next(chance) >> 24)
                                                    : (int64_t)chance_below(chance, 9) - 4;
-    request->has_token = chance_below(chance, 4) == 0;
+    request->has_token = chance_below(chance, 100) == 0;
     if (!request->has_token)
         return;
     /* a token is a hash of item and counter too: each number belongs to one of both */
-    operation->token = chance_below(chance, TOKENS);
+    operation->token = (run->now_s / 400 * 2 + chance_below(chance, 3)) % TOKENS;
     request->name = VIEW;
     request->delta = 3;
     request->token[0] = operation->token;
@@ -286,8 +286,8 @@ static void run_rest(struct run *run, uint64_t crash_every)
     run->now_s += chance_below(chance, 4);
     if (run->lag > 0)
         run->lag--;
-    else if (chance_below(chance, 2000) == 0)
-        run->lag = chance_below(chance, 3000);
+    else if (chance_below(chance, 3000) == 0)
+        run->lag = chance_below(chance, 9000);
     if (run->lag == 0 && chance_below(chance, 10) == 0) {
         uint32_t left = (uint32_t)(bed->recorder.count - bed->projected);
         bed_project(bed,
@@ -374,7 +374,7 @@ static void run_cache(uint64_t limit, uint64_t operations, bool real_sizes, bool
     run->bed.recorder.real_sizes = real_sizes;
     while (run->answers < operations) {
         run_batch(run);
-        run_rest(run, 6000);
+        run_rest(run, 5000);
     }
     check_end(run);
     if (must_evict) {
