@@ -1,6 +1,5 @@
 #include "base/decimal.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static const char pairs[] = "00010203040506070809"
@@ -14,21 +13,33 @@ static const char pairs[] = "00010203040506070809"
                             "80818283848586878889"
                             "90919293949596979899";
 
-char *decimal_write(char *at, uint64_t value)
+static unsigned digits_of(uint64_t value)
 {
-    char digits[DECIMAL_MAX];
-    size_t from = DECIMAL_MAX;
+    unsigned digits = 1;
+    for (;; digits += 4, value /= 10000) {
+        if (value < 10)
+            return digits;
+        if (value < 100)
+            return digits + 1;
+        if (value < 1000)
+            return digits + 2;
+        if (value < 10000)
+            return digits + 3;
+    }
+}
+
+/* The length is found first, so that digits are put where they belong, last ones first. */
+char *decimal_write_long(char *at, uint64_t value)
+{
+    char *end = at + digits_of(value), *to = end;
     while (value >= 100) {
-        from -= 2;
-        memcpy(digits + from, pairs + value % 100 * 2, 2);
+        to -= 2;
+        memcpy(to, pairs + value % 100 * 2, 2);
         value /= 100;
     }
-    if (value >= 10) {
-        from -= 2;
-        memcpy(digits + from, pairs + value * 2, 2);
-    } else {
-        digits[--from] = (char)('0' + value);
-    }
-    memcpy(at, digits + from, DECIMAL_MAX - from);
-    return at + (DECIMAL_MAX - from);
+    if (value >= 10)
+        memcpy(to - 2, pairs + value * 2, 2);
+    else
+        to[-1] = (char)('0' + value);
+    return end;
 }

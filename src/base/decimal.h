@@ -6,8 +6,19 @@
 
 #define DECIMAL_MAX 20 /* digits of 2^64 - 1; also of -2^63 with its sign */
 
-/* Writes the number at `at`, no terminator; returns where it ends. */
-char *decimal_write(char *at, uint64_t value);
+char *decimal_write_long(char *at, uint64_t value);
+
+/*
+ * Writes the number at `at`, no terminator; returns where it ends. Most numbers of a reply are
+ * lengths and answers of one digit.
+ */
+static inline char *decimal_write(char *at, uint64_t value)
+{
+    if (value >= 10)
+        return decimal_write_long(at, value);
+    *at = (char)('0' + value);
+    return at + 1;
+}
 
 static inline char *decimal_write_signed(char *at, int64_t value)
 {

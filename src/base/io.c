@@ -312,7 +312,7 @@ ssize_t io_pread(const char *point, int fd, void *bytes, size_t length, uint64_t
 int io_size(const char *point, int fd, uint64_t *size)
 {
     struct fault fault = fault_at(point);
-    struct stat facts;
+    struct stat facts = {0};
     int result = UNINTERRUPTED(fault, fstat(fd, &facts));
     if (result == 0)
         *size = (uint64_t)facts.st_size;

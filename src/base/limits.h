@@ -26,10 +26,10 @@
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
 /* Threads and shards */
-#define LIMIT_THREADS 64 /* that do I/O */
-#define LIMIT_WORKERS 8  /* that may wait for the store */
+#define LIMIT_THREADS 64   /* that do I/O */
+#define LIMIT_WORKERS 8    /* that may wait for the store */
 #define LIMIT_JOBS    4096 /* jobs that wait for a worker */
-#define LIMIT_SHARDS  64 /* user shards, and as many item shards; a power of two */
+#define LIMIT_SHARDS  64   /* user shards, and as many item shards; a power of two */
 
 /* RESP */
 #define LIMIT_INLINE      KIB(16) /* bytes of an inline command */

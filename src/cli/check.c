@@ -1,45 +1,57 @@
 /*
- * Reads with the same code that replays at start, so what passes here will start, and what does
- * not is refused with the same sentence.
+ * Reads with the same code that a start uses, so what passes here will start, and what does not is
+ * refused with the same sentence.
+ *
+ * The store comes first, because it has the names whose definitions the journal may not have any
+ * more.
  */
 #include "cli/check.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/lock.h"
 #include "base/names.h"
 #include "cli/check_dump.h"
+#include "cli/check_progress.h"
+#include "cli/check_store.h"
 #include "journal/file/journal_file.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
 
-#define PROGRESS_NS 1000000000ULL
-
 struct check {
     struct names *names; /* defined so far */
+    bool names_known;    /* those that the journal may not have any more are there too */
+    bool has_store;
+    bool begun; /* an event was seen */
     bool dump;
-    uint64_t told_ns; /* when progress was last told */
+    struct check_progress progress;
     FILE *summary;
 };
 
 static void check_help(void)
 {
-    puts("Usage: laud check [--dump] DIR\n"
-         "\n"
-         "Verifies the data directory DIR without changing it and prints what it found.\n"
-         "No server may be running on it.\n"
-         "\n"
-         "  --dump  print every record as a line of JSON, and the summary to standard error\n"
-         "  --help  print this\n"
-         "\n"
-         "Exit status: 0 clean (a torn tail, which a start cuts off, is reported and clean),\n"
-         "1 damaged, 2 not understood or not readable.");
+    puts(
+        "Usage: laud check [--dump] DIR\n"
+        "\n"
+        "Verifies the data directory DIR without changing it and prints what it found.\n"
+        "No server may be running on it.\n"
+        "\n"
+        "Looked at are the journal, every record of it; the store, if there is one: that every\n"
+        "counter of a kind is the number of its reactions, and that reactions by user and by item\n"
+        "are the same; that the journal reaches from where the store ends; and that the filters\n"
+        "deny nothing that the store has. Filters that are missing, damaged or of another time\n"
+        "are only remarked upon: a start makes them anew.\n"
+        "\n"
+        "  --dump  print every record of the journal as a line of JSON, and the summary to\n"
+        "          standard error\n"
+        "  --help  print this\n"
+        "\n"
+        "Exit status: 0 clean (a torn tail, which a start cuts off, is reported and clean),\n"
+        "1 damaged, 2 not understood or not readable.");
 }
 
 static enum status check_visit(void *context, const struct event *event, uint64_t position,
@@ -47,21 +59,19 @@ static enum status check_visit(void *context, const struct event *event, uint64_
 {
     struct check *check = context;
     (void)size;
+    if (!check->begun && position > 0 && !check->has_store)
+        check->names_known = false;
+    check->begun = true;
     if (check->dump)
         check_dump(stdout, check->names, event, position);
-    return check_names(check->names, event);
+    enum status status = check_names(check->names, event);
+    return check->names_known ? status : STATUS_OK;
 }
 
-static void check_progress(void *context, const struct journal_report *report)
+static void check_tell(void *context, const struct journal_report *report)
 {
     struct check *check = context;
-    uint64_t now = clock_monotonic_ns();
-    if (now - check->told_ns < PROGRESS_NS)
-        return;
-    check->told_ns = now;
-    uint64_t percent =
-        report->bytes_total == 0 ? 0 : report->bytes_read * 100 / report->bytes_total;
-    fprintf(stderr, "laud check: %" PRIu64 " %%, %" PRIu64 " events\n", percent, report->events);
+    check_progress_tell(&check->progress, report->bytes_read, report->bytes_total);
 }
 
 static void print_summary(FILE *out, const char *directory, const struct journal_report *report)
@@ -79,47 +89,70 @@ static void print_summary(FILE *out, const char *directory, const struct journal
                 report->torn_bytes, report->torn_segment, report->torn_offset);
 }
 
-static int check_result(struct check *check, enum status status, const char *directory,
-                        const struct journal_report *report)
+/* The journal, and what was found in it. */
+static enum status check_journal(struct check *check, const char *directory,
+                                 struct journal_report *report)
 {
-    if (fflush(stdout) != 0) {
-        fprintf(stderr, "laud check: cannot write to standard output\n");
-        return CHECK_UNREADABLE;
-    }
-    if (status != STATUS_OK && status != STATUS_DAMAGED) {
-        fprintf(stderr, "laud check: %s\n", report->problem);
-        return CHECK_UNREADABLE;
-    }
-    print_summary(check->summary, directory, report);
-    fprintf(check->summary, "result      %s\n", status == STATUS_OK ? "clean" : "damaged");
+    struct journal_reading reading = {check_visit, check_tell, check, JOURNAL_FROM_FIRST};
+    check->progress = check_progress_start("verifying the journal", !check->dump && isatty(2));
+    enum status status = journal_file_verify(directory, &reading, report);
+    check_progress_end(&check->progress);
+    if (status == STATUS_OK || status == STATUS_DAMAGED)
+        print_summary(check->summary, directory, report);
+    return status;
+}
+
+/* Damage outweighs what could not be looked at. */
+static int check_worse(int result, enum status status, const char *problem)
+{
+    if (status == STATUS_OK)
+        return result;
+    fprintf(stderr, "laud check: %s%s\n", status == STATUS_DAMAGED ? "damaged: " : "", problem);
     if (status == STATUS_DAMAGED)
-        fprintf(stderr, "laud check: damaged: %s\n", report->problem);
-    return status == STATUS_OK ? CHECK_CLEAN : CHECK_DAMAGED;
+        return CHECK_DAMAGED;
+    return result == CHECK_DAMAGED ? result : CHECK_UNREADABLE;
+}
+
+static int check_parts(struct check *check, struct check_store *store, const char *data)
+{
+    struct journal_report journal;
+    enum status status = check_store_open(store, data);
+    int result = check_worse(CHECK_CLEAN, status, store->problem);
+    check->names_known = status == STATUS_OK;
+    check->has_store = store->store != NULL;
+    enum status read = check_journal(check, store->journal_directory, &journal);
+    result = check_worse(result, read, journal.problem);
+    if (status == STATUS_OK && read == STATUS_OK)
+        result = check_worse(result, check_store_position(store, &journal), store->problem);
+    if (status == STATUS_OK) {
+        status = check_store_verify(store, read == STATUS_OK ? &journal : NULL);
+        result = check_worse(result, status, store->problem);
+    }
+    static const char *const words[] = {"clean", "damaged", "not readable"};
+    fprintf(check->summary, "result      %s\n", words[result]);
+    return result;
 }
 
 static int check_directory(const char *data, bool dump)
 {
     char problem[512];
-    char directory[PATH_MAX];
-    struct journal_report report;
-    struct check check = {
-        .names = names_new(),
-        .dump = dump,
-        .told_ns = clock_monotonic_ns(),
-        .summary = dump ? stderr : stdout,
-    };
-    struct journal_reading reading = {check_visit, check_progress, &check, JOURNAL_FROM_FIRST};
+    struct check check = {.names = names_new(), .dump = dump, .summary = dump ? stderr : stdout};
+    struct check_store store = {
+        .names = check.names, .bar = !dump && isatty(2), .summary = check.summary};
     int lock = lock_take(data, true, problem, sizeof problem);
     if (lock < 0 || check.names == NULL) {
         fprintf(stderr, "laud check: %s\n", lock < 0 ? problem : "not enough memory");
         names_free(check.names);
         return CHECK_UNREADABLE;
     }
-    snprintf(directory, sizeof directory, "%s/journal", data);
-    enum status status = journal_file_verify(directory, &reading, &report);
-    int result = check_result(&check, status, directory, &report);
+    int result = check_parts(&check, &store, data);
+    check_store_close(&store);
     names_free(check.names);
     close(lock);
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "laud check: cannot write to standard output\n");
+        return CHECK_UNREADABLE;
+    }
     return result;
 }
 

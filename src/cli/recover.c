@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/store_names.h"
 #include "hot/memory/hot_memory.h"
 #include "journal/file/journal_file.h"
 #include "project/catch_up.h"
@@ -166,42 +167,6 @@ static bool open_hot(struct recovered *r)
     return r->hot != NULL;
 }
 
-/* Names as the store has them: they are restored in the order they were made. */
-struct name_list {
-    size_t count;
-    struct store_name names[LIMIT_TYPES + LIMIT_NAMES];
-};
-
-static enum status collect_name(void *context, const struct store_name *name)
-{
-    struct name_list *list = context;
-    if (list->count == sizeof list->names / sizeof list->names[0])
-        return STATUS_DAMAGED;
-    list->names[list->count++] = *name;
-    return STATUS_OK;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return (int)((const struct store_name *)a)->index - (int)((const struct store_name *)b)->index;
-}
-
-static enum status restore_names(struct recovered *r)
-{
-    struct name_list *list = calloc(1, sizeof *list);
-    if (list == NULL)
-        return STATUS_NO_MEMORY;
-    struct store_visitor visitor = {.name = collect_name, .context = list};
-    enum status status = store_visit(r->store, &visitor);
-    qsort(list->names, list->count, sizeof list->names[0], compare_names);
-    for (size_t i = 0; i < list->count && status == STATUS_OK; i++) {
-        const struct store_name *name = &list->names[i];
-        status = names_restore(r->names, name->role, name->index, name->text, name->length);
-    }
-    free(list);
-    return status;
-}
-
 static enum status restore_token(void *context, const struct store_token *token)
 {
     struct recovered *r = context;
@@ -217,7 +182,7 @@ static bool restore_words(struct recovered *r)
     struct store_visitor visitor = {.token = restore_token, .context = r};
     if (r->store == NULL)
         return true;
-    enum status status = restore_names(r);
+    enum status status = store_names_restore(r->store, r->names);
     if (status == STATUS_OK)
         status = store_visit(r->store, &visitor);
     if (status != STATUS_OK)

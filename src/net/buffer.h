@@ -37,6 +37,12 @@ static inline bool buffer_append(struct buffer *buffer, const void *bytes, size_
     return true;
 }
 
+/* Something was put down in room that was made; it ends here. */
+static inline void buffer_end(struct buffer *buffer, const char *end)
+{
+    buffer->length = (size_t)(end - buffer->bytes);
+}
+
 /* Drops the first bytes. */
 static inline void buffer_consume(struct buffer *buffer, size_t length)
 {

@@ -1,6 +1,7 @@
 /*
- * Finding a command is on the path of every request: the name, at most 16 bytes, is folded to upper
- * case in two words and looked up by their hash.
+ * Finding a command is on the path of every request. A name of at most 16 bytes is taken as two
+ * words, its first and its last bytes, which overlap where it is shorter; together with the length
+ * they say it all. Folded to upper case, they are looked up by their hash.
  */
 #include "net/command.h"
 
@@ -11,25 +12,55 @@
 #define SLOT_COUNT (4 * COMMANDS_MAX)
 #define NAME_BYTES 16
 
-/* False for what no command is called: too long, or with a NUL, which pads the key. */
-static bool fold(struct text name, uint64_t key[2])
+/* Each byte from a to z to upper case, all eight at once. */
+static uint64_t fold_word(uint64_t word)
 {
-    char upper[NAME_BYTES] = {0};
-    if (name.length == 0 || name.length > NAME_BYTES)
+    const uint64_t each = 0x0101010101010101ULL;
+    uint64_t low = word & each * 0x7f; /* no sum of a byte carries into the next */
+    uint64_t from_a = low + each * (0x80 - 'a'), past_z = low + each * (0x7f - 'z');
+    uint64_t lower = from_a & ~past_z & ~word & each * 0x80;
+    return word ^ lower >> 2;
+}
+
+static uint64_t load_4(const char *at)
+{
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* False for what no command is called. */
+static bool fold(struct text name, struct command_key *key)
+{
+    const char *bytes = name.bytes;
+    size_t length = name.length;
+    if (length == 0 || length > NAME_BYTES)
         return false;
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.bytes[i];
-        if (c == '\0')
-            return false;
-        upper[i] = c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+    if (length >= 8) {
+        memcpy(&key->first, bytes, 8);
+        memcpy(&key->last, bytes + length - 8, 8);
+    } else if (length >= 4) {
+        key->first = load_4(bytes);
+        key->last = load_4(bytes + length - 4);
+    } else {
+        key->first = (uint64_t)bytes[0] & 0xff;
+        key->last =
+            ((uint64_t)bytes[length / 2] & 0xff) << 8 | ((uint64_t)bytes[length - 1] & 0xff);
     }
-    memcpy(key, upper, NAME_BYTES);
+    key->first = fold_word(key->first);
+    key->last = fold_word(key->last);
+    key->length = length;
     return true;
 }
 
-static size_t slot_of(const uint64_t key[2])
+static bool key_equal(const struct command_key *a, const struct command_key *b)
 {
-    return hash_mix(key[0], key[1]) & (SLOT_COUNT - 1);
+    return a->first == b->first && a->last == b->last && a->length == b->length;
+}
+
+static size_t slot_of(const struct command_key *key)
+{
+    return hash_mix(key->first, key->last) & (SLOT_COUNT - 1);
 }
 
 static void add(struct commands *commands, struct command command)
@@ -37,14 +68,13 @@ static void add(struct commands *commands, struct command command)
     ASSERT(commands->count < COMMANDS_MAX);
     struct command *kept = &commands->list[commands->count++];
     *kept = command;
-    uint64_t key[2];
-    bool short_enough = fold((struct text){kept->name, strlen(kept->name)}, key);
+    struct command_key key;
+    bool short_enough = fold((struct text){kept->name, strlen(kept->name)}, &key);
     ASSERT(short_enough);
-    size_t slot = slot_of(key);
+    size_t slot = slot_of(&key);
     while (commands->slots[slot].command != NULL)
         slot = (slot + 1) & (SLOT_COUNT - 1);
-    commands->slots[slot].key[0] = key[0];
-    commands->slots[slot].key[1] = key[1];
+    commands->slots[slot].key = key;
     commands->slots[slot].command = kept;
 }
 
@@ -73,12 +103,12 @@ void commands_init(struct commands *commands)
 
 const struct command *commands_find(const struct commands *commands, struct text name)
 {
-    uint64_t key[2];
-    if (!fold(name, key))
+    struct command_key key;
+    if (!fold(name, &key))
         return NULL;
-    for (size_t slot = slot_of(key); commands->slots[slot].command != NULL;
+    for (size_t slot = slot_of(&key); commands->slots[slot].command != NULL;
          slot = (slot + 1) & (SLOT_COUNT - 1)) {
-        if (commands->slots[slot].key[0] == key[0] && commands->slots[slot].key[1] == key[1])
+        if (key_equal(&commands->slots[slot].key, &key))
             return commands->slots[slot].command;
     }
     return NULL;

@@ -24,11 +24,17 @@ struct command {
 
 #define COMMANDS_MAX 64
 
+/* A name in any case, see command.c. */
+struct command_key {
+    uint64_t first, last;
+    uint64_t length;
+};
+
 struct commands {
     size_t count;
     struct command list[COMMANDS_MAX];
     struct {
-        uint64_t key[2];
+        struct command_key key;
         const struct command *command;
     } slots[4 * COMMANDS_MAX];
 };

@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "filter/filters.h"
 #include "net/loop.h"
 
-typedef bool section_fn(const struct server *server, struct buffer *out);
+typedef bool section_fn(struct server *server, struct buffer *out);
 
 static bool line(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -29,35 +30,37 @@ static bool number(struct buffer *out, const char *name, uint64_t value)
     return line(out, "%s:%llu", name, (unsigned long long)value);
 }
 
-static bool write_server(const struct server *server, struct buffer *out)
+static bool write_server(struct server *server, struct buffer *out)
 {
     uint64_t up_ms = clock_wall_ms() - server->started_ms;
     return line(out, "laud_version:%s", LAUD_VERSION) && line(out, "shape:embedded") &&
            number(out, "process_id", (uint64_t)getpid()) &&
            number(out, "tcp_port", server->resp_port) &&
            number(out, "io_threads", server->loop_count) &&
+           number(out, "workers", server->work.count) &&
            number(out, "uptime_in_seconds", up_ms / 1000);
 }
 
-static bool write_clients(const struct server *server, struct buffer *out)
+static bool write_clients(struct server *server, struct buffer *out)
 {
     return number(out, "connected_clients", atomic_load(&server->connections)) &&
            number(out, "maxclients", server->parts.options->max_connections);
 }
 
-static bool write_memory(const struct server *server, struct buffer *out)
+static bool write_memory(struct server *server, struct buffer *out)
 {
     return number(out, "used_memory", memory_used(server->parts.budget)) &&
            number(out, "maxmemory", server->parts.budget->limit);
 }
 
-static bool write_journal(const struct server *server, struct buffer *out)
+static bool write_journal(struct server *server, struct buffer *out)
 {
-    static const char *const durability[] = {"commit", "interval", "none"};
+    const char *name;
+    char durability[OPTION_TEXT_MAX];
     struct journal_stats stats;
+    options_get(server->parts.options, OPTIONS_INDEX_durability, &name, durability);
     journal_stats(server->parts.journal, &stats);
-    return number(out, "loading", 0) &&
-           line(out, "durability:%s", durability[server->parts.options->durability]) &&
+    return number(out, "loading", 0) && line(out, "durability:%s", durability) &&
            line(out, "state:%s", stats.state == STATUS_OK ? "ok" : status_name(stats.state)) &&
            number(out, "read_only", stats.state != STATUS_OK) &&
            line(out, "read_only_reason:%s", stats.reason) &&
@@ -66,12 +69,14 @@ static bool write_journal(const struct server *server, struct buffer *out)
            number(out, "durable_position", stats.durable) && number(out, "events", stats.events) &&
            number(out, "batches", stats.batches) && number(out, "syncs", stats.syncs) &&
            number(out, "sync_microseconds", stats.sync_ns / 1000) &&
-           number(out, "journal_bytes", stats.bytes) && number(out, "segments", stats.segments);
+           number(out, "journal_bytes", stats.bytes) && number(out, "segments", stats.segments) &&
+           number(out, "first_position", stats.first);
 }
 
-static bool write_stats(const struct server *server, struct buffer *out)
+static bool write_stats(struct server *server, struct buffer *out)
 {
     uint64_t commands = 0, errors = 0, accepted = 0, refused = 0, in = 0, sent = 0;
+    uint64_t jobs = 0, jobs_refused = 0;
     for (unsigned i = 0; i < server->loop_count; i++) {
         const struct loop_stats *stats = &server->loops[i].stats;
         commands += atomic_load_explicit(&stats->commands, memory_order_relaxed);
@@ -80,15 +85,19 @@ static bool write_stats(const struct server *server, struct buffer *out)
         refused += atomic_load_explicit(&stats->refused, memory_order_relaxed);
         in += atomic_load_explicit(&stats->bytes_in, memory_order_relaxed);
         sent += atomic_load_explicit(&stats->bytes_out, memory_order_relaxed);
+        jobs += atomic_load_explicit(&stats->jobs, memory_order_relaxed);
+        jobs_refused += atomic_load_explicit(&stats->jobs_refused, memory_order_relaxed);
     }
     return number(out, "total_connections_received", accepted) &&
            number(out, "rejected_connections", refused) &&
            number(out, "total_commands_processed", commands) &&
            number(out, "total_error_replies", errors) && number(out, "total_net_input_bytes", in) &&
-           number(out, "total_net_output_bytes", sent);
+           number(out, "total_net_output_bytes", sent) && number(out, "total_jobs", jobs) &&
+           number(out, "rejected_jobs", jobs_refused) &&
+           number(out, "waiting_jobs", work_waiting(&server->work));
 }
 
-static bool write_hot(const struct server *server, struct buffer *out)
+static bool write_hot(struct server *server, struct buffer *out)
 {
     struct hot_stats stats;
     hot_stats(server->parts.hot, &stats);
@@ -99,12 +108,66 @@ static bool write_hot(const struct server *server, struct buffer *out)
            number(out, "names", names_count(server->parts.names));
 }
 
+/* Where a part is not there, its section says so. */
+static bool write_none(struct buffer *out)
+{
+    return line(out, "state:none");
+}
+
+static bool write_store(struct server *server, struct buffer *out)
+{
+    struct store_stats stats;
+    if (server->parts.store == NULL)
+        return write_none(out);
+    store_stats(server->parts.store, &stats);
+    return line(out, "name:%s", server->parts.store->ops->name) &&
+           line(out, "state:%s", stats.state) && number(out, "position", stats.position) &&
+           number(out, "durable_position", stats.durable) &&
+           number(out, "reactions", stats.reactions) &&
+           number(out, "disk_bytes", stats.disk_bytes) &&
+           number(out, "memory_bytes", stats.memory_bytes);
+}
+
+static bool write_projector(struct server *server, struct buffer *out)
+{
+    struct projector_stats stats;
+    if (server->parts.projector == NULL)
+        return write_none(out);
+    projector_stats(server->parts.projector, &stats);
+    return line(out, "state:%s", stats.state) && number(out, "position", stats.position) &&
+           number(out, "checkpoint_position", stats.checkpoint) &&
+           number(out, "lag_bytes", stats.lag_bytes) &&
+           number(out, "lag_events", stats.lag_events) && number(out, "lag_ms", stats.lag_ms) &&
+           number(out, "lag_slow_bytes", server->guard.lag_slow) &&
+           number(out, "lag_max_bytes", server->guard.lag_max) &&
+           number(out, "windows", stats.windows) && number(out, "events", stats.events) &&
+           number(out, "changes", stats.changes) && number(out, "checkpoints", stats.checkpoints);
+}
+
+static bool write_one_filter(struct buffer *out, const char *name, const struct filter_stats *stats)
+{
+    return line(out, "%s_keys:%llu", name, (unsigned long long)stats->keys) &&
+           line(out, "%s_slots:%llu", name, (unsigned long long)stats->slots) &&
+           line(out, "%s_bytes:%llu", name, (unsigned long long)stats->bytes) &&
+           line(out, "%s_open:%d", name, stats->open);
+}
+
+static bool write_filter(struct server *server, struct buffer *out)
+{
+    struct filter_stats live, known;
+    if (server->parts.filters == NULL)
+        return write_none(out);
+    filters_stats(server->parts.filters, &live, &known);
+    return write_one_filter(out, "live", &live) && write_one_filter(out, "known", &known);
+}
+
 static const struct {
     const char *title;
     section_fn *write;
 } table[] = {
-    {"Server", write_server},   {"Clients", write_clients}, {"Memory", write_memory},
-    {"Journal", write_journal}, {"Stats", write_stats},     {"Hot", write_hot},
+    {"Server", write_server},       {"Clients", write_clients}, {"Memory", write_memory},
+    {"Journal", write_journal},     {"Stats", write_stats},     {"Hot", write_hot},
+    {"Projector", write_projector}, {"Store", write_store},     {"Filter", write_filter},
 };
 
 static bool wanted(const char *title, const struct text *sections, uint32_t count)
@@ -116,7 +179,7 @@ static bool wanted(const char *title, const struct text *sections, uint32_t coun
     return any;
 }
 
-bool info_write(const struct server *server, const struct text *sections, uint32_t count,
+bool info_write(struct server *server, const struct text *sections, uint32_t count,
                 struct buffer *out)
 {
     bool written = true;

@@ -7,7 +7,7 @@
 #include "net/server.h"
 
 /* The sections named, or all if none is. False: no memory. */
-bool info_write(const struct server *server, const struct text *sections, uint32_t count,
+bool info_write(struct server *server, const struct text *sections, uint32_t count,
                 struct buffer *out);
 
 #endif

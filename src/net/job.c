@@ -23,10 +23,11 @@ struct job *job_new(const struct hot_request *requests, uint32_t count,
     struct item *item = (struct item *)&job->requests[count];
     for (uint32_t i = 0; i < count; i++) {
         struct hot_request *request = &job->requests[i];
-        memcpy(item, request->items, request->item_count * sizeof *item);
+        const struct item *original = request->items;
         request->items = item;
         request->answers = NULL;
-        item += request->item_count;
+        for (uint32_t k = 0; k < request->item_count; k++)
+            *item++ = original[k];
         job->writes = job->writes || job_request_writes(request);
     }
     return job;

@@ -7,8 +7,10 @@
 #include "base/decimal.h"
 #include "net/resp_write.h"
 
-#define NAME_ROOM    (LIMIT_NAME_LENGTH + 8)
-#define COUNTER_ROOM (NAME_ROOM + 24)
+/* Bytes that may be written, of which those of a name are always all written. */
+#define LINE_ROOM    ((size_t)24)
+#define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 8)
+#define COUNTER_ROOM (NAME_ROOM + LINE_ROOM)
 
 static char *put_line(char *at, char marker, uint64_t value)
 {
@@ -50,50 +52,59 @@ static uint32_t count_shown(const struct hot_counter *counters, uint32_t count)
     return shown;
 }
 
-static bool write_counters(struct buffer *out, const struct hot_answer *answer,
-                           const struct hot_scratch *scratch, const struct names *names, bool resp3)
+/* Puts down the counters; there is room for them. */
+static char *put_counters(char *at, const struct hot_answer *answer,
+                          const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
-    if (!buffer_reserve(out, 24 + (size_t)answer->count * COUNTER_ROOM))
-        return false;
     const struct hot_counter *counter = scratch->counters + answer->first;
     uint32_t shown = count_shown(counter, answer->count);
-    char *at = out->bytes + out->length;
     at = put_line(at, resp3 ? '%' : '*', resp3 ? shown : 2 * shown);
-    for (uint32_t i = 0; i < answer->count; i++) {
-        if (counter[i].value == 0)
+    for (const struct hot_counter *end = counter + answer->count; counter < end; counter++) {
+        if (counter->value == 0)
             continue;
-        at = put_name(at, names, counter[i].name);
+        at = put_name(at, names, counter->name);
         *at++ = ':';
-        at = decimal_write_signed(at, counter[i].value);
+        at = decimal_write_signed(at, counter->value);
         *at++ = '\r';
         *at++ = '\n';
     }
-    out->length = (size_t)(at - out->bytes);
-    return true;
+    return at;
 }
 
-static bool write_kinds(struct buffer *out, const struct kind_set *kinds, const struct names *names)
+/* Puts down the kinds; there is room for them. */
+static char *put_kinds(char *at, const struct kind_set *kinds, size_t count,
+                       const struct names *names)
 {
-    size_t count = 0;
-    for (int word = 0; word < 4; word++)
-        count += (size_t)__builtin_popcountll(kinds->bits[word]);
-    if (!buffer_reserve(out, 24 + count * NAME_ROOM))
-        return false;
-    char *at = put_line(out->bytes + out->length, '*', count);
-    for (int word = 0; word < 4; word++) {
+    at = put_line(at, '*', count);
+    for (int word = 0; count > 0 && word < 4; word++) {
         for (uint64_t bits = kinds->bits[word]; bits; bits &= bits - 1)
             at = put_name(at, names, (uint8_t)(64 * word + __builtin_ctzll(bits)));
     }
-    out->length = (size_t)(at - out->bytes);
-    return true;
+    return at;
+}
+
+static size_t count_kinds(const struct kind_set *kinds)
+{
+    size_t count = 0;
+    if ((kinds->bits[0] | kinds->bits[1] | kinds->bits[2] | kinds->bits[3]) == 0)
+        return 0;
+    for (int word = 0; word < 4; word++) {
+        for (uint64_t bits = kinds->bits[word]; bits; bits &= bits - 1)
+            count++;
+    }
+    return count;
 }
 
 static bool write_counts(struct buffer *out, const struct hot_request *request,
                          const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
     bool written = resp_array(out, request->item_count);
-    for (uint32_t i = 0; written && i < request->item_count; i++)
-        written = write_counters(out, &request->answers[i], scratch, names, resp3);
+    for (uint32_t i = 0; written && i < request->item_count; i++) {
+        const struct hot_answer *answer = &request->answers[i];
+        written = buffer_reserve(out, LINE_ROOM + answer->count * COUNTER_ROOM);
+        if (written)
+            buffer_end(out, put_counters(out->bytes + out->length, answer, scratch, names, resp3));
+    }
     return written;
 }
 
@@ -102,8 +113,15 @@ static bool write_feed(struct buffer *out, const struct hot_request *request,
 {
     bool written = resp_array(out, request->item_count);
     for (uint32_t i = 0; written && i < request->item_count; i++) {
-        written = resp_array(out, 2) && write_kinds(out, &request->answers[i].kinds, names) &&
-                  write_counters(out, &request->answers[i], scratch, names, resp3);
+        const struct hot_answer *answer = &request->answers[i];
+        size_t kinds = count_kinds(&answer->kinds);
+        written =
+            buffer_reserve(out, 3 * LINE_ROOM + kinds * NAME_ROOM + answer->count * COUNTER_ROOM);
+        if (written) {
+            char *at = put_line(out->bytes + out->length, '*', 2);
+            at = put_kinds(at, &answer->kinds, kinds, names);
+            buffer_end(out, put_counters(at, answer, scratch, names, resp3));
+        }
     }
     return written;
 }

@@ -9,9 +9,13 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-/* A length after its marker: digits and CRLF. OK moves *at behind them. */
-static enum status read_length(const char *bytes, size_t length, size_t *at, uint32_t max,
-                               uint32_t *out)
+static inline bool is_line_end(const char *at)
+{
+    return memcmp(at, "\r\n", 2) == 0;
+}
+
+static enum status read_any_length(const char *bytes, size_t length, size_t *at, uint32_t max,
+                                   uint32_t *out)
 {
     uint64_t value = 0;
     size_t i = *at;
@@ -32,37 +36,82 @@ static enum status read_length(const char *bytes, size_t length, size_t *at, uin
     return STATUS_OK;
 }
 
+/*
+ * A length after its marker: digits and CRLF. OK moves *at behind them. Nearly all are of one or
+ * two digits and wholly there; anything else, and all that is wrong, goes the long way, with copies,
+ * so that *at and *out can stay in registers on the short one.
+ */
+static inline enum status read_length(const char *bytes, size_t length, size_t *at, uint32_t max,
+                                      uint32_t *out)
+{
+    const char *from = bytes + *at;
+    if (length - *at >= 4) {
+        uint32_t value = (unsigned char)from[0] - (uint32_t)'0';
+        uint32_t second = (unsigned char)from[1] - (uint32_t)'0';
+        bool two = second <= 9;
+        bool good = value <= 9 && is_line_end(from + 1 + two);
+        value = two ? value * 10 + second : value;
+        if (good && value <= max) {
+            *at += 3 + two;
+            *out = value;
+            return STATUS_OK;
+        }
+    }
+    size_t behind = *at;
+    uint32_t value = 0;
+    enum status status = read_any_length(bytes, length, &behind, max, &value);
+    *at = behind;
+    *out = value;
+    return status;
+}
+
+/* Reads one bulk string from *at and moves behind it. */
+static inline enum status read_bulk(const struct resp_limits *limits, const char *bytes,
+                                    size_t length, size_t *at, struct text *out,
+                                    const char **problem)
+{
+    size_t from = *at;
+    uint32_t size;
+    if (from == length)
+        return STATUS_MORE;
+    if (bytes[from++] != '$') {
+        *problem = "Protocol error: expected '$' and the length of an argument";
+        return STATUS_BAD_PROTOCOL;
+    }
+    enum status status = read_length(bytes, length, &from, limits->bulk_max, &size);
+    if (status == STATUS_BAD_PROTOCOL)
+        *problem = "Protocol error: bad or too large length of an argument";
+    if (status != STATUS_OK)
+        return status;
+    if (length - from < (size_t)size + 2)
+        return STATUS_MORE;
+    if (!is_line_end(bytes + from + size)) {
+        *problem = "Protocol error: an argument does not end where its length says";
+        return STATUS_BAD_PROTOCOL;
+    }
+    *out = (struct text){bytes + from, size};
+    *at = from + size + 2;
+    return STATUS_OK;
+}
+
 /* Goes on through the bulk strings from parser->at; notes them if args is not NULL. */
 static enum status read_bulks(struct resp_parser *parser, const struct resp_limits *limits,
                               const char *bytes, size_t length, struct text *args,
                               const char **problem)
 {
-    while (parser->done < parser->args) {
-        size_t at = parser->at;
-        uint32_t size;
-        if (at == length)
-            return STATUS_MORE;
-        if (bytes[at++] != '$') {
-            *problem = "Protocol error: expected '$' and the length of an argument";
-            return STATUS_BAD_PROTOCOL;
-        }
-        enum status status = read_length(bytes, length, &at, limits->bulk_max, &size);
-        if (status == STATUS_BAD_PROTOCOL)
-            *problem = "Protocol error: bad or too large length of an argument";
+    enum status status = STATUS_OK;
+    struct text passed;
+    uint32_t done = parser->done;
+    size_t at = parser->at;
+    while (done < parser->args) {
+        status = read_bulk(limits, bytes, length, &at, args ? &args[done] : &passed, problem);
         if (status != STATUS_OK)
-            return status;
-        if (length - at < (size_t)size + 2)
-            return STATUS_MORE;
-        if (bytes[at + size] != '\r' || bytes[at + size + 1] != '\n') {
-            *problem = "Protocol error: an argument does not end where its length says";
-            return STATUS_BAD_PROTOCOL;
-        }
-        if (args != NULL)
-            args[parser->done] = (struct text){bytes + at, size};
-        parser->done++;
-        parser->at = at + size + 2;
+            break;
+        done++;
     }
-    return STATUS_OK;
+    parser->done = done;
+    parser->at = at;
+    return status;
 }
 
 static enum status read_array(struct resp_parser *parser, const struct resp_limits *limits,
@@ -72,12 +121,14 @@ static enum status read_array(struct resp_parser *parser, const struct resp_limi
     bool resumed = parser->done > 0;
     if (parser->args == 0) {
         size_t at = 1;
-        enum status status = read_length(bytes, length, &at, limits->args_max, &parser->args);
+        uint32_t args;
+        enum status status = read_length(bytes, length, &at, limits->args_max, &args);
         if (status == STATUS_BAD_PROTOCOL)
             *problem = "Protocol error: bad or too large number of arguments";
         if (status != STATUS_OK)
             return status;
         parser->at = at;
+        parser->args = args;
     }
     enum status status =
         read_bulks(parser, limits, bytes, length, resumed ? NULL : command->args, problem);

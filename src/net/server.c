@@ -187,6 +187,7 @@ void server_projected(struct server *server, uint64_t position)
 
 void server_free(struct server *server)
 {
+    atomic_store(&server->running, false);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);

@@ -100,11 +100,30 @@ static enum status decode_user(struct decoding *d, struct text word)
     return STATUS_OK;
 }
 
+static void note_type(struct decoding *d, struct text word, uint16_t index)
+{
+    struct op_type *type = &d->scratch->type;
+    type->names = d->names;
+    type->index = index;
+    type->length = (uint8_t)(word.length + 1);
+    memcpy(type->text, word.bytes, word.length);
+    type->text[word.length] = ':';
+}
+
+/* Is the item of the type that was last found? */
+static bool is_noted_type(const struct decoding *d, struct text word)
+{
+    const struct op_type *type = &d->scratch->type;
+    return type->names == d->names && word.length > type->length &&
+           memcmp(word.bytes, type->text, type->length) == 0;
+}
+
 static enum status decode_type(struct decoding *d, struct text word, uint16_t *type)
 {
     int known = names_find_type(d->names, word.bytes, word.length);
     if (known >= 0) {
         *type = (uint16_t)known;
+        note_type(d, word, *type);
         return STATUS_OK;
     }
     *type = TYPE_UNKNOWN;
@@ -119,7 +138,9 @@ static enum status decode_type(struct decoding *d, struct text word, uint16_t *t
 
 static enum status decode_item(struct decoding *d, struct text word, struct item *item)
 {
-    const char *colon = memchr(word.bytes, ':', word.length);
+    bool noted = is_noted_type(d, word);
+    const char *colon =
+        noted ? word.bytes + d->scratch->type.length - 1 : memchr(word.bytes, ':', word.length);
     if (colon == NULL)
         return refuse(d, STATUS_BAD_ARGUMENT, "an item must be type:id, as in video:42", word);
     size_t length = (size_t)(colon - word.bytes);
@@ -127,7 +148,8 @@ static enum status decode_item(struct decoding *d, struct text word, struct item
         return refuse(d, STATUS_BAD_ARGUMENT,
                       "an item must be type:id with an unsigned 64-bit decimal or a UUID as id",
                       word);
-    return decode_type(d, (struct text){word.bytes, length}, &item->type);
+    item->type = d->scratch->type.index;
+    return noted ? STATUS_OK : decode_type(d, (struct text){word.bytes, length}, &item->type);
 }
 
 /* The rest of the words, all items. */

@@ -30,9 +30,21 @@ struct op_spec {
     bool writes;
 };
 
-/* Items and answers of the requests of one batch, and the sentence of the last refusal. */
+/* The type that was last found: most items of a feed, or of a server, are of one. */
+struct op_type {
+    const struct names *names; /* where it was found; NULL: nowhere yet */
+    uint16_t index;
+    uint8_t length;                   /* of the text, with the colon behind the type */
+    char text[LIMIT_NAME_LENGTH + 1]; /* no terminator */
+};
+
+/*
+ * Items and answers of the requests of one batch, and the sentence of the last refusal. All zero at
+ * first.
+ */
 struct op_scratch {
     uint32_t used; /* of items and answers; the caller sets it to 0 between batches */
+    struct op_type type;
     struct item items[LIMIT_BATCH_ITEMS];
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
     char sentence[256];

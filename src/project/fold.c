@@ -131,20 +131,22 @@ static uint32_t power_at_least(uint64_t least)
     return power;
 }
 
-/* For a window as large as may be at once; else, and for names and tokens, the least. */
+/* The least of each, then room for a full window, or as much of that as may be taken at once. */
 static bool fold_first_rows(struct fold *fold)
 {
-    uint32_t usual = power_at_least(fold->events_max);
-    uint64_t share = fold->budget->limit / BUDGET_SHARE;
-    while (usual > ROWS_MIN &&
-           rows_bytes(&fold->reactions, usual) + rows_bytes(&fold->counts, usual) > share)
-        usual /= 2;
-    struct rows *main[] = {&fold->reactions, &fold->counts};
-    for (size_t i = 0; i < 2; i++)
-        if (!rows_grow(main[i], fold->budget, usual) && !rows_grow(main[i], fold->budget, ROWS_MIN))
+    struct rows *all[4] = {&fold->reactions, &fold->counts, &fold->names, &fold->tokens};
+    for (size_t i = 0; i < 4; i++)
+        if (!rows_grow(all[i], fold->budget, ROWS_MIN))
             return false;
-    return rows_grow(&fold->names, fold->budget, ROWS_MIN) &&
-           rows_grow(&fold->tokens, fold->budget, ROWS_MIN);
+    uint64_t share = fold->budget->limit / BUDGET_SHARE;
+    for (uint32_t usual = power_at_least(fold->events_max); usual > ROWS_MIN; usual /= 2) {
+        size_t bytes = rows_bytes(&fold->reactions, usual) + rows_bytes(&fold->counts, usual);
+        if (bytes <= share && rows_grow(&fold->reactions, fold->budget, usual)) {
+            (void)rows_grow(&fold->counts, fold->budget, usual); /* or later, as it is needed */
+            break;
+        }
+    }
+    return true;
 }
 
 struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t seed)
@@ -202,9 +204,9 @@ static bool reaction_is(const struct store_reaction *row, const struct event *ev
            row->kind == kind;
 }
 
-/* The row of the event's reaction of this kind; NULL: none before, *made is new. */
+/* The row of the event's reaction of this kind. If there was none before it is new and not filled. */
 static struct store_reaction *reaction_find(struct fold *fold, const struct event *event,
-                                            uint8_t kind, struct store_reaction **made)
+                                            uint8_t kind, bool *is_new)
 {
     struct rows *rows = &fold->reactions;
     struct store_reaction *reactions = rows->at;
@@ -213,8 +215,8 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
     for (uint32_t slot = hash & rows->mask;; slot = (slot + 1) & rows->mask) {
         uint64_t value = rows->slots[slot];
         if ((uint32_t)value <= rows->floor) {
-            *made = &reactions[row_make(rows, slot, hash)];
-            return NULL;
+            *is_new = true;
+            return &reactions[row_make(rows, slot, hash)];
         }
         struct store_reaction *row = &reactions[(uint32_t)value - rows->floor - 1];
         if (value >> 32 == hash && reaction_is(row, event, kind))
@@ -226,14 +228,14 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
 static bool reaction_put(struct fold *fold, const struct event *event, uint8_t kind,
                          uint32_t time_s)
 {
-    struct store_reaction *made;
-    struct store_reaction *row = reaction_find(fold, event, kind, &made);
-    if (row != NULL) {
+    bool is_new = false;
+    struct store_reaction *row = reaction_find(fold, event, kind, &is_new);
+    if (!is_new) {
         bool changes = (row->time_s == 0) != (time_s == 0);
         row->time_s = time_s;
         return changes;
     }
-    *made = (struct store_reaction){
+    *row = (struct store_reaction){
         .user = event->user,
         .item = event->item,
         .kind = kind,

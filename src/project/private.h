@@ -50,7 +50,7 @@ struct projector *projector_new(const struct projector_options *options, char *p
                                 size_t size);
 void projector_free(struct projector *projector);
 
-/* One window, and the checkpoint if one is due after it. */
+/* A checkpoint if one is due, then a window. */
 enum projector_step projector_step(struct projector *projector);
 
 /* Also if none is due. STEP_MOVED: made. */

@@ -183,20 +183,15 @@ enum projector_step projector_checkpoint(struct projector *projector)
     return STEP_MOVED;
 }
 
+/* A checkpoint that is due comes first: while none can be made, no more is put on top. */
 enum projector_step projector_step(struct projector *projector)
 {
     if (projector->failed)
         return STEP_FAILED;
     enum projector_step step = STEP_MOVED;
-    if (!projector->pending)
+    if (!projector->pending && position_of(projector) >= projector->checkpoint_next)
+        step = projector_checkpoint(projector);
+    if (step == STEP_MOVED && !projector->pending)
         step = window_begin(projector);
-    if (step == STEP_MOVED)
-        step = window_finish(projector);
-    bool may_checkpoint = step == STEP_MOVED || step == STEP_IDLE;
-    if (may_checkpoint && position_of(projector) >= projector->checkpoint_next) {
-        enum projector_step checkpoint = projector_checkpoint(projector);
-        if (checkpoint != STEP_MOVED)
-            return checkpoint;
-    }
-    return step;
+    return step == STEP_MOVED ? window_finish(projector) : step;
 }

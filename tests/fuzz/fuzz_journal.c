@@ -21,6 +21,7 @@
 
 #include "base/names.h"
 #include "journal/event.h"
+#include "journal/file/cursor.h"
 #include "journal/file/journal_file.h"
 #include "journal/file/mark.h"
 #include "journal/file/path.h"
@@ -141,6 +142,24 @@ static enum status count_visit(void *context, const struct event *event, uint64_
     return STATUS_OK;
 }
 
+/* What verifies as a whole must come through a cursor too, in one go and from its middle. */
+static void follow(uint64_t middle, uint64_t end)
+{
+    struct journal_cursor *cursor;
+    char problem[256];
+    uint64_t next = 0;
+    EXPECT(journal_cursor_open(directory, 0, &cursor, problem, sizeof problem) == STATUS_OK);
+    EXPECT(journal_cursor_read(cursor, middle, count_visit, &next, problem, sizeof problem) ==
+           STATUS_OK);
+    EXPECT(next <= middle && next == journal_cursor_position(cursor));
+    journal_cursor_close(cursor);
+    EXPECT(journal_cursor_open(directory, next, &cursor, problem, sizeof problem) == STATUS_OK);
+    EXPECT(journal_cursor_read(cursor, end, count_visit, &next, problem, sizeof problem) ==
+           STATUS_OK);
+    EXPECT(next == end);
+    journal_cursor_close(cursor);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1 || size > INPUT_MAX)
@@ -156,6 +175,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     EXPECT(status == STATUS_OK || status == STATUS_DAMAGED);
     EXPECT((status == STATUS_DAMAGED) == (report.problem[0] != '\0'));
     EXPECT(status != STATUS_OK || report.end == next);
+    if (status == STATUS_OK)
+        follow(size % (report.end + 1), report.end);
     return 0;
 }
 

@@ -24,11 +24,11 @@ static void item_bed_close(struct item_bed *bed)
 
 static enum status add(struct item_bed *bed, struct item item, uint8_t name, int64_t delta)
 {
-    struct item_row *row;
     uint64_t hash = item_hash(item, 3);
-    enum status status = item_reserve(&bed->shard, hash, item, name, delta, 0, &row);
+    uint32_t cell = item_cell(&bed->shard, hash, item);
+    enum status status = item_reserve(&bed->shard, hash, item, name, delta, 0, &cell);
     if (status == STATUS_OK)
-        item_add(row, name, delta, 77);
+        item_add(item_at(&bed->shard, cell), name, delta, 77);
     return status;
 }
 
@@ -107,16 +107,19 @@ static void test_reserving_shows_nothing(void **state)
 {
     (void)state;
     struct item_bed bed;
-    struct item_row *row;
+    uint32_t cell = 0;
     struct hot_counter counters[LIMIT_NAMES];
     struct item item = item_number(1);
     uint64_t hash = item_hash(item, 3);
     item_bed_open(&bed, MIB(1));
-    assert_int_equal(item_reserve(&bed.shard, hash, item, 1, INT64_MAX, 0, &row), STATUS_OK);
+    assert_int_equal(item_reserve(&bed.shard, hash, item, 1, INT64_MAX, 0, &cell), STATUS_OK);
+    const struct item_row *row = item_at(&bed.shard, cell);
     assert_int_equal(item_read(row, counters), 0);
     assert_int_equal(row->stamp, 0);
     assert_int_equal(add(&bed, item, 1, 5), STATUS_OK);
-    assert_int_equal(item_reserve(&bed.shard, hash, item, 2, 1, 0, &row), STATUS_OK);
+    cell = item_cell(&bed.shard, hash, item);
+    assert_int_equal(item_reserve(&bed.shard, hash, item, 2, 1, 0, &cell), STATUS_OK);
+    row = item_at(&bed.shard, cell);
     assert_int_equal(item_read(row, counters), 1);
     assert_int_equal(counters[0].name, 1);
     assert_int_equal(counters[0].value, 5);

@@ -235,15 +235,22 @@ void user_await_state(struct user *user, enum status state)
     }
 }
 
-uint64_t count_samples(const char *directory)
+uint64_t count_samples_from(const char *directory, uint64_t number)
 {
-    struct sample_check check = {0};
+    struct sample_check check = sample_check_from(number);
     struct journal_report report;
-    struct journal_reading reading = {.visit = sample_visit, .context = &check};
+    struct journal_reading reading = {
+        .visit = sample_visit, .context = &check, .from = check.bytes};
     enum status status = journal_file_verify(directory, &reading, &report);
     if (status != STATUS_OK)
         fail_msg("%s: %s", status_name(status), report.problem);
     assert_false(check.wrong);
-    assert_int_equal(check.count, report.events);
+    assert_int_equal(report.first, sample_position(number));
+    assert_int_equal(check.count, number + report.events);
     return check.count;
+}
+
+uint64_t count_samples(const char *directory)
+{
+    return count_samples_from(directory, 0);
 }

@@ -76,4 +76,7 @@ void user_await_state(struct user *user, enum status state);
 /* Reads the directory and expects sample events only; how many. */
 uint64_t count_samples(const char *directory);
 
+/* The same with a journal that begins with the event of this number; the number of the next one. */
+uint64_t count_samples_from(const char *directory, uint64_t number);
+
 #endif

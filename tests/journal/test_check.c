@@ -108,6 +108,7 @@ static void test_a_clean_directory(void **state)
     assert_int_equal(check(data, NULL), 0);
     assert_non_null(strstr(output, "segments    1"));
     assert_non_null(strstr(output, "events      6"));
+    assert_non_null(strstr(output, "positions   0 to 200\n"));
     assert_non_null(strstr(output, "result      clean"));
     assert_string_equal(errors, "");
 }

@@ -34,6 +34,7 @@ struct image {
         uint8_t *bytes;
         size_t length;
     } files[FILES_MAX];
+    uint64_t first;   /* number of the first event there is */
     uint64_t durable; /* events below the mark */
     uint64_t written; /* events */
     size_t last;      /* index of the last segment */
@@ -143,11 +144,31 @@ static void image_make(struct image *image, bool crashed)
     assert_int_equal(count_samples(image->directory), image->written);
 }
 
+/* Forgets all but the last two segments. */
+static void image_behead(struct image *image)
+{
+    struct user user;
+    struct journal_stats stats;
+    assert_int_equal(user_open(&user, image->directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(journal_forget(user.journal, sample_position(image->written) - 1), STATUS_OK);
+    journal_stats(user.journal, &stats);
+    assert_int_equal(stats.segments, 2);
+    user_close(&user);
+    while (sample_position(image->first) < stats.first)
+        image->first++;
+    for (size_t i = 0; i < image->count; i++)
+        free(image->files[i].bytes);
+    image->count = 0;
+    image->last = 0;
+    image_load(image);
+    assert_int_equal(count_samples_from(image->directory, image->first), image->written);
+}
+
 /* Opens the damaged directory; true if it was opened (and so was changed). */
 static bool open_damaged(struct image *image, const char *how, bool *torn)
 {
     struct user user;
-    enum status status = user_open(&user, image->directory, DURABILITY_COMMIT, NULL);
+    enum status status = user_open_from(&user, image->directory, DURABILITY_COMMIT, image->first);
     *torn = user.report.torn_bytes > 0;
     if (user.found.wrong)
         fail_msg("%s: a wrong event was shown", how);
@@ -164,7 +185,7 @@ static bool open_damaged(struct image *image, const char *how, bool *torn)
     uint64_t kept = user.found.count;
     user_append(&user, 1);
     user_close(&user);
-    assert_int_equal(count_samples(image->directory), kept + 1);
+    assert_int_equal(count_samples_from(image->directory, image->first), kept + 1);
     return true;
 }
 
@@ -260,6 +281,19 @@ static void test_flipped_bits_after_a_crash(void **state)
     say("crashed", tally);
     assert_true(tally.torn > FLIPS / 100);
     assert_true(tally.refused > FLIPS / 5);
+    image_free(&image);
+}
+
+static void test_flipped_bits_without_the_first_segments(void **state)
+{
+    (void)state;
+    struct image image;
+    image_make(&image, false);
+    image_behead(&image);
+    struct tally tally = flip_bits(&image, FLIPS / 5, test_seed());
+    say("beheaded", tally);
+    assert_int_equal(tally.torn, 0);
+    assert_true(tally.refused > FLIPS / 50);
     image_free(&image);
 }
 
@@ -390,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flipped_bits_in_a_closed_journal),
         cmocka_unit_test(test_flipped_bits_after_a_crash),
+        cmocka_unit_test(test_flipped_bits_without_the_first_segments),
         cmocka_unit_test(test_a_closed_journal_cut_short_is_refused),
         cmocka_unit_test(test_a_crashed_journal_cut_short),
         cmocka_unit_test(test_damage_below_the_mark_is_not_a_torn_tail),

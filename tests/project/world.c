@@ -25,8 +25,14 @@ struct item world_item(uint32_t number)
 
 struct store_name world_name(uint32_t number)
 {
-    struct store_name name = {.role = number % 2 ? NAME_TYPE : NAME_COUNTER,
-                              .index = (uint16_t)(20 + number / 2)};
+    struct store_name name = {.role = NAME_TYPE, .index = (uint16_t)number};
+    if (number >= WORLD_NEEDED) {
+        name.role = number % 2 ? NAME_TYPE : NAME_COUNTER;
+        name.index = (uint16_t)(20 + number / 2);
+    } else if (number >= WORLD_TYPES) {
+        name.index = (uint16_t)(number - WORLD_TYPES + NAME_INDEX_COMMENT + 1);
+        name.role = name.index < WORLD_KINDS ? NAME_KIND : NAME_COUNTER;
+    }
     char text[LIMIT_NAME_LENGTH + 1];
     snprintf(text, sizeof text, "name-%u", number);
     name.length = (uint8_t)strlen(text);
@@ -69,7 +75,8 @@ static void world_clear(struct world *world, uint32_t user, uint32_t kind, uint3
 static void decide_reaction(struct world *world, struct event *event)
 {
     uint32_t user = chance_below(&world->chance, WORLD_USERS);
-    uint32_t kind = chance_below(&world->chance, WORLD_KINDS);
+    uint32_t kind = chance_below(&world->chance, WORLD_KINDS - 1);
+    kind += kind >= NAME_INDEX_COMMENT;
     uint32_t item = chance_below(&world->chance, WORLD_ITEMS);
     event->user = world_user(user);
     event->item = world_item(item);
@@ -95,7 +102,7 @@ struct event world_next(struct world *world)
     world->now_s += chance_below(&world->chance, 8) == 0;
     struct event event = {.time_s = world->now_s};
     uint32_t sort = chance_below(&world->chance, 100);
-    if (sort == 0 && world->defined < WORLD_DEFINED)
+    if (world->defined < (sort == 0 ? WORLD_DEFINED : WORLD_NEEDED))
         decide_define(world, &event);
     else if (sort < 25)
         decide_add(world, &event);

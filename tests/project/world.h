@@ -19,13 +19,15 @@
 #include "journal/event.h"
 #include "store/store.h"
 
+/* Names by index: like, (comment), three kinds more, two counters. */
 enum {
     WORLD_USERS = 7,
     WORLD_ITEMS = 9,
-    WORLD_KINDS = 4,
-    WORLD_NAMES = 6, /* kinds, then counters */
+    WORLD_KINDS = 5,
+    WORLD_NAMES = 7,
     WORLD_TYPES = 3,
-    WORLD_DEFINED = 40, /* names and types that may come up in time */
+    WORLD_NEEDED = 8,   /* names and types that come up first of all */
+    WORLD_DEFINED = 40, /* and with others in time */
 };
 
 struct world {

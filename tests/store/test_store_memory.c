@@ -30,7 +30,7 @@ struct full_store {
 
 static void fill(struct full_store *full)
 {
-    *full = (struct full_store){.budget.limit = MIB(5)};
+    *full = (struct full_store){.budget.limit = MIB(1)};
     full->store = store_memory_open(&full->budget);
     assert_non_null(full->store);
     for (;; full->batches++) {
@@ -58,6 +58,13 @@ static void empty(struct full_store *full)
     assert_int_equal(memory_used(&full->budget), 0);
 }
 
+static uint64_t reaction_count(struct store *store)
+{
+    struct store_stats stats;
+    store_stats(store, &stats);
+    return stats.reactions;
+}
+
 static void test_no_memory_leaves_nothing(void **state)
 {
     (void)state;
@@ -66,12 +73,14 @@ static void test_no_memory_leaves_nothing(void **state)
     assert_true(full.batches > 10);
     assert_true(memory_used(&full.budget) <= full.budget.limit);
     assert_int_equal(store_position(full.store), full.batches);
-    assert_int_equal(store_reaction_count(full.store), full.batches * BATCH);
+    assert_int_equal(reaction_count(full.store), full.batches * BATCH);
     assert_int_equal(store_read_reactions(full.store, full.rows, BATCH), STATUS_OK);
-    assert_int_equal(store_read_counts(full.store, full.counts, BATCH), STATUS_OK);
     for (uint32_t i = 0; i < BATCH; i++) {
+        struct store_item item = {.item = full.counts[i].item};
+        struct store_values values = {0};
         assert_int_equal(full.rows[i].time_s, 0);
-        assert_int_equal(full.counts[i].value, 0);
+        assert_int_equal(store_read_items(full.store, NULL, &item, 1, &values), STATUS_OK);
+        assert_int_equal(item.count, 0);
     }
     for (uint64_t number = 0; number < full.batches * BATCH; number++) {
         struct store_reaction key = numbered(number, 0);
@@ -81,6 +90,14 @@ static void test_no_memory_leaves_nothing(void **state)
     empty(&full);
 }
 
+static enum status place(struct full_store *full, const struct store_reaction *change)
+{
+    return store_apply(full->store,
+                       &(struct store_changes){.reactions = change,
+                                               .reaction_count = 1,
+                                               .position = store_position(full->store) + 1});
+}
+
 static void test_removing_makes_room(void **state)
 {
     (void)state;
@@ -88,16 +105,27 @@ static void test_removing_makes_room(void **state)
     fill(&full);
     for (uint64_t number = 0; number < full.batches * BATCH; number++) {
         struct store_reaction gone = numbered(number, 0);
-        assert_int_equal(store_apply(full.store, &(struct store_changes){.reactions = &gone,
-                                                                         .reaction_count = 1}),
-                         STATUS_OK);
+        gone.was_live = true;
+        assert_int_equal(place(&full, &gone), STATUS_OK);
     }
-    assert_int_equal(store_reaction_count(full.store), 0);
+    assert_int_equal(reaction_count(full.store), 0);
     struct store_reaction fresh = numbered(1, 4);
-    assert_int_equal(
-        store_apply(full.store, &(struct store_changes){.reactions = &fresh, .reaction_count = 1}),
-        STATUS_OK);
-    assert_int_equal(store_reaction_count(full.store), 1);
+    assert_int_equal(place(&full, &fresh), STATUS_OK);
+    assert_int_equal(reaction_count(full.store), 1);
+    empty(&full);
+}
+
+/* A reference says so where a change contradicts what it has. */
+static void test_contradiction(void **state)
+{
+    (void)state;
+    struct full_store full = {.budget.limit = MIB(1)};
+    full.store = store_memory_open(&full.budget);
+    struct store_reaction one = numbered(1, 5);
+    assert_int_equal(place(&full, &one), STATUS_OK);
+    assert_int_equal(place(&full, &one), STATUS_DAMAGED);
+    one.was_live = true;
+    assert_int_equal(place(&full, &one), STATUS_OK);
     empty(&full);
 }
 
@@ -106,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_memory_leaves_nothing),
         cmocka_unit_test(test_removing_makes_room),
+        cmocka_unit_test(test_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static uint32_t add_record(struct hot_memory *hot, const struct hot_request *req
 }
 
 static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
-                              struct hot_request *request, uint64_t hash)
+                              struct hot_request *request, uint64_t hash, uint32_t row)
 {
-    struct item_row *row;
     uint32_t cell = 0;
     enum status status =
         item_reserve(shard, hash, request->items[0], request->name, request->delta, 0, &row);
@@ -64,7 +63,8 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
             return status;
         tokens_add(&shard->tokens, cell, request->token);
     }
-    request->value = item_add(row, request->name, request->delta, add_record(hot, request));
+    request->value =
+        item_add(item_at(shard, row), request->name, request->delta, add_record(hot, request));
     return STATUS_OK;
 }
 
@@ -72,7 +72,8 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
 static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
                               struct hot_request *request, uint64_t hash)
 {
-    struct item_row *row = item_find(shard, hash, request->items[0]);
+    uint32_t cell = item_cell(shard, hash, request->items[0]);
+    struct item_row *row = item_at(shard, cell);
     if (row == NULL ? hot->filters != NULL && filters_may_have_item(hot->filters, request->items[0])
                     : (row->flags & ITEM_PARTIAL) != 0)
         return STATUS_BLOCKED;
@@ -82,7 +83,7 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
         again = tokens_has(&shard->tokens, request->token, hot->token_ttl_s);
     }
     if (!again && request->delta != 0)
-        return add_change(hot, shard, request, hash);
+        return add_change(hot, shard, request, hash, cell);
     request->value = item_value(row, request->name);
     if (row != NULL)
         item_touch(row);
@@ -154,20 +155,20 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
                                  struct hot_trail trail, uint32_t now_s)
 {
     struct item_shard *shard = item_shard_of(hot, trail.item);
-    struct item_row *row;
     pthread_mutex_lock(&shard->lock);
+    uint32_t cell = item_cell(shard, trail.item, event->item);
     uint8_t flags = 0;
-    if (hot->filters != NULL && filters_may_have_item(hot->filters, event->item))
+    if (cell == 0 && hot->filters != NULL && filters_may_have_item(hot->filters, event->item))
         flags = ITEM_PARTIAL;
     enum status status =
-        item_reserve(shard, trail.item, event->item, event->name, event->delta, flags, &row);
+        item_reserve(shard, trail.item, event->item, event->name, event->delta, flags, &cell);
     if (status == STATUS_COUNTER_OVERFLOW)
         status = STATUS_DAMAGED;
     if (status == STATUS_OK && event->has_token &&
         (uint64_t)event->time_s + hot->token_ttl_s >= now_s)
         status = token_replay(hot, shard, event->token, event->time_s);
     if (status == STATUS_OK)
-        item_add(row, event->name, event->delta, hot->replay_stamp);
+        item_add(item_at(shard, cell), event->name, event->delta, hot->replay_stamp);
     pthread_mutex_unlock(&shard->lock);
     return status;
 }

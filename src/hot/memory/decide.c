@@ -299,21 +299,23 @@ static enum status item_prepare(struct decision *decision, int64_t delta, const 
     struct hot_memory *hot = decision->hot;
     struct item_shard *shard = decision->items;
     uint64_t hash = decision->trail.item;
+    uint32_t cell = item_cell(shard, hash, decision->item);
     uint8_t flags = 0;
-    *row = item_find(shard, hash, decision->item);
-    if (*row == NULL && hot->filters != NULL &&
-        filters_may_have_item(hot->filters, decision->item)) {
+    if (cell == 0 && hot->filters != NULL && filters_may_have_item(hot->filters, decision->item)) {
         if (hot->journal != NULL)
             return STATUS_BLOCKED;
         flags = ITEM_PARTIAL;
     }
     enum status status = STATUS_OK;
     if (delta != 0)
-        status = item_reserve(shard, hash, decision->item, decision->kind, delta, flags, row);
+        status = item_reserve(shard, hash, decision->item, decision->kind, delta, flags, &cell);
     for (uint32_t i = 0; i < gone_count && status == STATUS_OK; i++)
-        status = item_reserve(shard, hash, decision->item, gone[i].kind, -1, flags, row);
-    if (status != STATUS_OK || (*row)->flags & ITEM_PARTIAL)
+        status = item_reserve(shard, hash, decision->item, gone[i].kind, -1, flags, &cell);
+    if (status != STATUS_OK)
         return status;
+    *row = item_at(shard, cell);
+    if ((*row)->flags & ITEM_PARTIAL)
+        return STATUS_OK;
     for (uint32_t i = 0; i < gone_count; i++)
         if (item_value(*row, gone[i].kind) < 1)
             return STATUS_DAMAGED;

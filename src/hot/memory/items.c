@@ -93,7 +93,7 @@ void item_shard_destroy(struct item_shard *shard)
     pthread_mutex_destroy(&shard->lock);
 }
 
-static uint32_t item_find_cell(const struct item_shard *shard, uint64_t hash, struct item item)
+uint32_t item_cell(const struct item_shard *shard, uint64_t hash, struct item item)
 {
     struct table_walk walk = table_walk_start(&shard->table, hash);
     for (;;) {
@@ -104,12 +104,6 @@ static uint32_t item_find_cell(const struct item_shard *shard, uint64_t hash, st
         if (row->id_lo == item.id.lo && row->type == item.type && row_hi(row) == item.id.hi)
             return cell;
     }
-}
-
-struct item_row *item_find(const struct item_shard *shard, uint64_t hash, struct item item)
-{
-    uint32_t cell = item_find_cell(shard, hash, item);
-    return cell == 0 ? NULL : slab_at(&shard->slab, cell);
 }
 
 /* Index of a counter, or the row's count. */
@@ -186,28 +180,27 @@ static uint32_t row_widen(struct item_shard *shard, uint64_t hash, uint32_t cell
 }
 
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
-                         int64_t delta, uint8_t flags, struct item_row **out)
+                         int64_t delta, uint8_t flags, uint32_t *cell)
 {
-    uint32_t cell = item_find_cell(shard, hash, item);
-    if (cell == 0)
-        cell = row_make(shard, hash, item, flags);
-    if (cell == 0)
+    if (*cell == 0)
+        *cell = row_make(shard, hash, item, flags);
+    if (*cell == 0)
         return STATUS_NO_MEMORY;
-    struct item_row *row = slab_at(&shard->slab, cell);
+    struct item_row *row = slab_at(&shard->slab, *cell);
     uint32_t index = row_index(row, name);
     int64_t value = index == row->count ? 0 : row_get(row, index);
     if (__builtin_add_overflow(value, delta, &value))
         return STATUS_COUNTER_OVERFLOW;
-    cell = row_widen(shard, hash, cell, index, value);
-    if (cell == 0)
+    uint32_t widened = row_widen(shard, hash, *cell, index, value);
+    if (widened == 0)
         return STATUS_NO_MEMORY;
-    row = slab_at(&shard->slab, cell);
+    *cell = widened;
+    row = slab_at(&shard->slab, widened);
     if (index == row->count) {
         row_names(row)[index] = name;
         row->count++;
         row_put(row, index, 0);
     }
-    *out = row;
     return STATUS_OK;
 }
 
@@ -225,25 +218,25 @@ int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t sta
 bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
                const struct store_value *values, uint32_t count)
 {
-    uint32_t cell = item_find_cell(shard, hash, item);
+    uint32_t cell = item_cell(shard, hash, item);
     bool fresh = cell == 0;
     if (fresh)
         cell = row_make(shard, hash, item, ITEM_PARTIAL);
     if (cell == 0)
         return false;
-    struct item_row *row = slab_at(&shard->slab, cell);
-    if (!(row->flags & ITEM_PARTIAL))
+    if (!(item_at(shard, cell)->flags & ITEM_PARTIAL))
         return true;
     for (uint32_t i = 0; i < count; i++) {
         enum status status =
-            item_reserve(shard, hash, item, values[i].name, values[i].value, 0, &row);
+            item_reserve(shard, hash, item, values[i].name, values[i].value, 0, &cell);
         if (status == STATUS_NO_MEMORY) {
             if (fresh)
-                item_evict(shard, hash, item_find_cell(shard, hash, item));
+                item_evict(shard, hash, cell);
             return false;
         }
         ASSERT(status == STATUS_OK);
     }
+    struct item_row *row = item_at(shard, cell);
     for (uint32_t i = 0; i < count; i++)
         item_add(row, values[i].name, values[i].value, row->stamp);
     row->flags &= (uint8_t)~ITEM_PARTIAL;

@@ -49,18 +49,31 @@ struct item_shard {
 bool item_shard_init(struct item_shard *shard, struct slab_pool *pool);
 void item_shard_destroy(struct item_shard *shard);
 
-struct item_row *item_find(const struct item_shard *shard, uint64_t hash, struct item item);
+/* The cell of an item's row, 0 if there is none. */
+uint32_t item_cell(const struct item_shard *shard, uint64_t hash, struct item item);
+
+/* The row itself; NULL for cell 0. */
+static inline struct item_row *item_at(const struct item_shard *shard, uint32_t cell)
+{
+    return cell == 0 ? NULL : slab_at(&shard->slab, cell);
+}
+
+static inline struct item_row *item_find(const struct item_shard *shard, uint64_t hash,
+                                         struct item item)
+{
+    return item_at(shard, item_cell(shard, hash, item));
+}
 
 /* Value of a counter; 0 if there is none, also for row NULL. */
 int64_t item_value(const struct item_row *row, uint8_t name);
 
 /*
  * Makes room for adding delta to a counter, so that item_add cannot fail; nothing that can be read
- * changes. A row that is not there is made, with `flags` (0 or ITEM_PARTIAL). OK, COUNTER_OVERFLOW
- * or NO_MEMORY. The row may move.
+ * changes. *cell is the row's, which may move; 0: it is made, with `flags` (0 or ITEM_PARTIAL). OK,
+ * COUNTER_OVERFLOW or NO_MEMORY.
  */
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
-                         int64_t delta, uint8_t flags, struct item_row **row);
+                         int64_t delta, uint8_t flags, uint32_t *cell);
 /* After that; returns the new value. */
 int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t stamp);
 

@@ -31,7 +31,7 @@ enum status problem_peek(const char *text)
 enum status problem_status(char *text, const char *doing)
 {
     enum status status = problem_peek(text);
-    if (text != NULL)
+    if (text != NULL && status != STATUS_DISK_FULL) /* that one is tried again and again */
         log_error("store: %s: %s", doing, text);
     free(text);
     return status;

@@ -15,10 +15,11 @@ static enum status take_results(struct lookup *lookup, size_t count, void *conte
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        if (lookup->problems[i] != NULL) {
-            enum status failed = problem_status(lookup->problems[i], "reading");
-            status = status == STATUS_OK ? failed : status;
-        } else if (status == STATUS_OK) {
+        if (status != STATUS_OK) {
+            free(lookup->problems[i]);
+        } else if (lookup->problems[i] != NULL) {
+            status = problem_status(lookup->problems[i], "reading");
+        } else {
             size_t length = 0;
             const uint8_t *value = NULL;
             if (lookup->values[i] != NULL)

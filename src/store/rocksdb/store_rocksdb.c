@@ -212,6 +212,8 @@ static bool check_place(struct opening *opening)
         return refuse(opening, "the store in %s is damaged: its file " MARK_NAME " is missing",
                       opening->options.directory);
     int result = opening->has_mark || rocks->read_only ? 0 : store_mark_write(rocks->directory, 0);
+    if (result == -ENOSPC)
+        return refuse_status(opening, STATUS_DISK_FULL, "");
     if (result != 0)
         return refuse(opening, "the file " MARK_NAME " in %s cannot be written: %s",
                       opening->options.directory, strerror(-result));
@@ -353,4 +355,13 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
         return &rocks->store;
     store_rocksdb_close(&rocks->store);
     return NULL;
+}
+
+int store_rocksdb_exists(const char *directory)
+{
+    struct opening opening = {0};
+    int result = io_list("store.list", directory, look_at_name, &opening);
+    if (result != 0)
+        return result == -ENOENT ? 0 : result;
+    return opening.has_current || opening.has_tables || opening.has_mark;
 }

@@ -33,4 +33,7 @@ struct store_rocksdb_options {
 struct store *store_rocksdb_open(const struct store_rocksdb_options *options, char *problem,
                                  size_t size);
 
+/* Was one ever made there? 1 also of one that is damaged, 0, or -errno. */
+int store_rocksdb_exists(const char *directory);
+
 #endif

@@ -21,6 +21,7 @@ enum {
     RUNS = 8,       /* sorted runs that start a merge */
     RUNS_SLOW = 24, /* that slow writes down */
     RUNS_STOP = 36,
+    LOG_NOTHING = 6, /* one above the highest level there is */
     SCAN_AHEAD = 2 * 1024 * 1024,
 };
 
@@ -89,11 +90,12 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     rocksdb_options_set_max_open_files(out, OPEN_FILES);
     rocksdb_options_set_bytes_per_sync(out, 1024 * 1024);
     rocksdb_options_set_stats_dump_period_sec(out, 0);
-    rocksdb_options_set_info_log_level(out, 2);
-    rocksdb_options_set_max_log_file_size(out, 1024 * 1024);
-    rocksdb_options_set_keep_log_file_num(out, 4);
+    /* RocksDB may abort when it cannot write to its own log, so nothing is important enough for it.
+     * What goes wrong comes back with the calls. */
+    rocksdb_options_set_info_log_level(out, LOG_NOTHING);
+    rocksdb_options_set_keep_log_file_num(out, 1);
     if (options->read_only)
-        rocksdb_options_set_db_log_dir(out, "/dev/null"); /* no directory: no log is made */
+        rocksdb_options_set_db_log_dir(out, "/dev/null"); /* no directory: not even made */
     tune_tables(out, cache);
     tune_compaction(out, options->threads);
     tune_threads(out, options->threads);

@@ -83,13 +83,15 @@ static void tally_add(struct tally *tally, const struct store_reaction *reaction
     tally->sum += hash_mix(hash, (uint64_t)reaction->kind << 32 | reaction->time_s);
 }
 
+/* A scan that could not be read on ended too early: whatever else seemed wrong comes from that. */
 static enum status end_scan(struct verify *verify, struct scan *scan, enum status status)
 {
     enum status ended = scan_end(scan);
-    if (status == STATUS_OK && ended != STATUS_OK)
-        snprintf(verify->report->problem, sizeof(verify->report->problem),
-                 "rows of sort %c cannot be read", scan->from);
-    return status != STATUS_OK ? status : ended;
+    if (ended == STATUS_OK)
+        return status;
+    snprintf(verify->report->problem, sizeof(verify->report->problem),
+             "rows of sort %c cannot be read: %s", scan->from, status_sentence(ended));
+    return ended;
 }
 
 static enum status read_names(struct verify *verify)

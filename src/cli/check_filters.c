@@ -1,0 +1,135 @@
+/*
+ * The filters are brought to the store's position the way a start does it, so what is compared with
+ * the store is what a server would ask.
+ */
+#include <inttypes.h>
+
+#include "cli/check_progress.h"
+#include "cli/check_store.h"
+#include "project/catch_up.h"
+
+enum { WINDOW_EVENTS = 65536 };
+
+static void tell(void *context, uint64_t done, uint64_t total)
+{
+    check_progress_tell(context, done, total);
+}
+
+static enum status follow(struct check_store *check, uint64_t from)
+{
+    struct check_progress progress =
+        check_progress_start("bringing the filters up to the store", check->bar);
+    struct catch_up how = {.window = {.journal_directory = check->journal_directory,
+                                      .budget = &check->budget,
+                                      .events_max = WINDOW_EVENTS},
+                           .progress = tell,
+                           .context = &progress};
+    enum status status = catch_up_filters(&how, check->filters, from, store_position(check->store),
+                                          check->problem, sizeof check->problem);
+    check_progress_end(&progress);
+    return status;
+}
+
+/* MORE: a start would make them anew, and `problem` says why. */
+static enum status load(struct check_store *check, bool has_journal)
+{
+    uint64_t position = 0;
+    struct check_progress progress = check_progress_start("loading the filters", check->bar);
+    enum status status = filters_load(check->filters, check->filter_path, &position, tell,
+                                      &progress, check->problem, sizeof check->problem);
+    check_progress_end(&progress);
+    if (status == STATUS_NO_MEMORY)
+        return status;
+    if (status != STATUS_OK)
+        return STATUS_MORE;
+    fprintf(check->summary, "filters     %s, of position %" PRIu64 "\n", check->filter_path,
+            position);
+    if (position == store_position(check->store))
+        return STATUS_OK;
+    snprintf(check->problem, sizeof check->problem, "they are of another time than the store");
+    if (position > store_position(check->store) || !has_journal)
+        return STATUS_MORE;
+    return follow(check, position) == STATUS_OK ? STATUS_OK : STATUS_MORE;
+}
+
+struct comparison {
+    struct check_store *check;
+    struct check_progress progress;
+    uint64_t rows;
+    uint64_t rows_total;
+};
+
+static void count_row(struct comparison *comparison)
+{
+    if (++comparison->rows % WINDOW_EVENTS == 0)
+        check_progress_tell(&comparison->progress, comparison->rows, comparison->rows_total);
+}
+
+static enum status denied(struct check_store *check, struct item item, const char *what)
+{
+    char id[LIMIT_ID_TEXT];
+    size_t length = id_format(item.id, id);
+    const char *type = item.type < names_type_count(check->names)
+                           ? names_type(check->names, item.type)->text
+                           : "?";
+    snprintf(check->problem, sizeof check->problem,
+             "the filters deny %s %s:%.*s, which the store has; remove the file filters, a start "
+             "makes it anew",
+             what, type, (int)length, id);
+    return STATUS_DAMAGED;
+}
+
+static enum status compare_reaction(void *context, const struct store_reaction *reaction)
+{
+    struct comparison *comparison = context;
+    const struct filters *filters = comparison->check->filters;
+    count_row(comparison);
+    if (!filters_may_have_reaction(filters, reaction->user, reaction->kind, reaction->item) ||
+        !filters_may_have_shelf(filters, reaction->user, reaction->kind, reaction->item.type))
+        return denied(comparison->check, reaction->item, "a reaction on");
+    return STATUS_OK;
+}
+
+static enum status compare_item(void *context, const struct store_count *count)
+{
+    struct comparison *comparison = context;
+    count_row(comparison);
+    if (!filters_may_have_item(comparison->check->filters, count->item))
+        return denied(comparison->check, count->item, "the counters of");
+    return STATUS_OK;
+}
+
+static enum status compare(struct check_store *check)
+{
+    struct comparison comparison = {
+        .check = check,
+        .progress = check_progress_start("comparing the filters with the store", check->bar),
+        .rows_total = check->report.reactions + check->report.counts,
+    };
+    struct store_visitor visitor = {
+        .reaction = compare_reaction, .count = compare_item, .context = &comparison};
+    check->problem[0] = '\0';
+    enum status status = store_visit(check->store, &visitor);
+    check_progress_end(&comparison.progress);
+    if (status != STATUS_OK && check->problem[0] == '\0')
+        snprintf(check->problem, sizeof check->problem, "the store cannot be read: %s",
+                 status_sentence(status));
+    return status;
+}
+
+enum status check_filters(struct check_store *check, const struct journal_report *journal)
+{
+    enum status status = STATUS_NO_MEMORY;
+    check->budget.limit = UINT64_MAX;
+    check->filters = filters_new(&check->budget, 0);
+    if (check->filters != NULL)
+        status = load(check, journal != NULL);
+    if (status == STATUS_OK)
+        return compare(check);
+    if (status == STATUS_NO_MEMORY)
+        snprintf(check->problem, sizeof check->problem, "there is no memory for the filters");
+    if (status != STATUS_MORE)
+        return status;
+    fprintf(check->summary, "remark      filters: %s; a start makes them anew\n", check->problem);
+    return STATUS_OK;
+}

@@ -1,0 +1,108 @@
+/*
+ * Every part is looked at even if the one before is damaged: whoever has to decide what to restore
+ * wants to know all that is wrong.
+ */
+#include "cli/check_store.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/check_progress.h"
+#include "cli/store_names.h"
+#include "store/rocksdb/store_rocksdb.h"
+
+static bool set_paths(struct check_store *check, const char *data)
+{
+    int longest =
+        snprintf(check->journal_directory, sizeof check->journal_directory, "%s/journal", data);
+    snprintf(check->directory, sizeof check->directory, "%s/store", data);
+    snprintf(check->filter_path, sizeof check->filter_path, "%s/filters", data);
+    return longest < (int)sizeof check->journal_directory;
+}
+
+enum status check_store_open(struct check_store *check, const char *data)
+{
+    if (!set_paths(check, data)) {
+        snprintf(check->problem, sizeof check->problem, "the path of the directory is too long");
+        return STATUS_IO_FAILED;
+    }
+    int exists = store_rocksdb_exists(check->directory);
+    if (exists < 0) {
+        snprintf(check->problem, sizeof check->problem, "the store cannot be looked at: %s",
+                 strerror(-exists));
+        return STATUS_IO_FAILED;
+    }
+    if (exists == 0)
+        return STATUS_OK;
+    struct store_rocksdb_options options = {.directory = check->directory, .read_only = true};
+    check->store = store_rocksdb_open(&options, check->problem, sizeof check->problem);
+    if (check->store == NULL)
+        return STATUS_DAMAGED;
+    enum status status = store_names_restore(check->store, check->names);
+    if (status != STATUS_OK)
+        snprintf(check->problem, sizeof check->problem, "the names in the store do not read: %s",
+                 status_sentence(status));
+    return status;
+}
+
+void check_store_close(struct check_store *check)
+{
+    filters_free(check->filters);
+    if (check->store != NULL)
+        store_close(check->store);
+}
+
+static void tell_rows(void *context, const struct store_report *report)
+{
+    check_progress_tell(context, report->rows, report->rows_total);
+}
+
+static enum status verify_rows(struct check_store *check)
+{
+    struct store_report *report = &check->report;
+    struct check_progress progress = check_progress_start("verifying the store", check->bar);
+    enum status status = store_verify(check->store, tell_rows, &progress, report);
+    check_progress_end(&progress);
+    fprintf(check->summary, "rows        %" PRIu64 "\n", report->rows);
+    fprintf(check->summary, "reactions   %" PRIu64 "\n", report->reactions);
+    fprintf(check->summary, "counters    %" PRIu64 "\n", report->counts);
+    if (status != STATUS_OK)
+        snprintf(check->problem, sizeof check->problem, "the store: %s",
+                 report->problem[0] != '\0' ? report->problem : status_sentence(status));
+    return status;
+}
+
+enum status check_store_position(struct check_store *check, const struct journal_report *journal)
+{
+    uint64_t position = check->store != NULL ? store_position(check->store) : 0;
+    if (journal->first <= position && position <= journal->end)
+        return STATUS_OK;
+    if (check->store == NULL)
+        snprintf(check->problem, sizeof check->problem,
+                 "the journal begins at position %" PRIu64 ", and there is no store that has what "
+                 "came before",
+                 journal->first);
+    else if (position < journal->first)
+        snprintf(check->problem, sizeof check->problem,
+                 "the store has reached position %" PRIu64 ", but the journal begins at %" PRIu64
+                 ": what lies between is missing",
+                 position, journal->first);
+    else
+        snprintf(check->problem, sizeof check->problem,
+                 "the store has reached position %" PRIu64 ", but the journal ends at %" PRIu64
+                 ": its end is missing",
+                 position, journal->end);
+    return STATUS_DAMAGED;
+}
+
+enum status check_store_verify(struct check_store *check, const struct journal_report *journal)
+{
+    if (check->store == NULL) {
+        fprintf(check->summary, "store       none\n");
+        return STATUS_OK;
+    }
+    fprintf(check->summary, "store       %s\n", check->directory);
+    fprintf(check->summary, "position    %" PRIu64 "\n", store_position(check->store));
+    enum status status = verify_rows(check);
+    return status == STATUS_OK ? check_filters(check, journal) : status;
+}

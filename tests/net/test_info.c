@@ -1,0 +1,194 @@
+/*
+ * INFO of a server with everything behind it: a projector that carries what the server's clients
+ * write to a store, and tells the server where it is.
+ */
+#include "fake.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct fake fake;
+
+/* A store that only counts what it is given. */
+static _Atomic uint64_t stored_position, stored_reactions;
+
+static enum status counting_apply(struct store *store, const struct store_changes *changes)
+{
+    (void)store;
+    atomic_fetch_add(&stored_reactions, changes->reaction_count);
+    atomic_store(&stored_position, changes->position);
+    return STATUS_OK;
+}
+
+static enum status counting_flush(struct store *store)
+{
+    (void)store;
+    return STATUS_OK;
+}
+
+static uint64_t counting_position(struct store *store)
+{
+    (void)store;
+    return atomic_load(&stored_position);
+}
+
+static void counting_stats(struct store *store, struct store_stats *out)
+{
+    (void)store;
+    *out = (struct store_stats){.position = atomic_load(&stored_position),
+                                .durable = 3,
+                                .reactions = atomic_load(&stored_reactions),
+                                .disk_bytes = 4,
+                                .memory_bytes = 5,
+                                .state = "ok"};
+}
+
+static const struct store_ops counting = {.name = "counting",
+                                          .apply = counting_apply,
+                                          .flush = counting_flush,
+                                          .position = counting_position,
+                                          .stats = counting_stats};
+static struct store store = {&counting};
+
+/* The section as text; the caller frees it. */
+static char *read_section(int client, const char *section)
+{
+    char line[64];
+    snprintf(line, sizeof line, "INFO %s\r\n", section);
+    client_send(client, line);
+    client_read_line(client, line, sizeof line);
+    assert_int_equal(line[0], '$');
+    size_t length = strtoul(line + 1, NULL, 10) + 2;
+    char *text = calloc(1, length + 1);
+    assert_non_null(text);
+    assert_int_equal(recv(client, text, length, MSG_WAITALL), length);
+    return text;
+}
+
+/* The value of a line of the section, or -1. */
+static long long read_number(int client, const char *section, const char *name)
+{
+    char wanted[64];
+    char *text = read_section(client, section);
+    snprintf(wanted, sizeof wanted, "\n%s:", name);
+    const char *at = strstr(text, wanted);
+    long long value = at ? strtoll(at + strlen(wanted), NULL, 10) : -1;
+    free(text);
+    return value;
+}
+
+static void expect_section(int client, const char *section, const char *text)
+{
+    char *got = read_section(client, section);
+    if (strstr(got, text) == NULL)
+        fail_msg("'%s' is not in:\n%s", text, got);
+    free(got);
+}
+
+static void what_is_not_there_says_so(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake_start(&fake);
+    int client = client_open(&fake);
+    static const char *const sections[] = {"Projector", "Store", "Filter"};
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        char whole[64];
+        snprintf(whole, sizeof whole, "# %s\r\nstate:none\r\n", sections[i]);
+        expect_section(client, sections[i], whole);
+    }
+    assert_int_equal(read_number(client, "Server", "workers"), fake.options.workers);
+    expect_section(client, "Journal", "durability:commit\r\n");
+    close(client);
+    fake_stop(&fake);
+}
+
+static void moved(void *context, uint64_t position)
+{
+    server_projected(context, position);
+}
+
+static void start_projector(const char *filter_path)
+{
+    char problem[256];
+    struct projector_options options = {.journal_directory = fake.directory,
+                                        .filter_path = filter_path,
+                                        .journal = fake.journal,
+                                        .store = fake.parts.store,
+                                        .filters = fake.parts.filters,
+                                        .budget = &fake.budget,
+                                        .window_ms = 1,
+                                        .window_events = 1000,
+                                        .checkpoint_bytes = MIB(1),
+                                        .token_ttl_s = 60,
+                                        .moved = moved,
+                                        .context = &fake.server};
+    fake.parts.projector = projector_start(&options, problem, sizeof problem);
+    if (fake.parts.projector == NULL)
+        fail_msg("%s", problem);
+}
+
+static void everything_there_is_shown(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    char filter_path[128];
+    snprintf(filter_path, sizeof filter_path, "%s.filter", fake.directory);
+    uint64_t used = memory_used(&fake.budget);
+    fake.parts.store = &store;
+    fake.parts.filters = filters_new(&fake.budget, 1);
+    assert_non_null(fake.parts.filters);
+    fake.parts.lag_slow_bytes = KIB(64);
+    fake.parts.lag_max_bytes = KIB(128);
+    start_projector(filter_path);
+    fake_start(&fake);
+    int client = client_open(&fake);
+    for (int i = 0; i < 100; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "LIKE %d video:7\r\n", i + 1);
+        client_send(client, line);
+        client_expect(client, ":1\r\n");
+    }
+    long long end = read_number(client, "Journal", "appended_position");
+    assert_true(end > 0);
+    while (read_number(client, "Projector", "position") < end) /* each asking is a turn */
+        continue;
+    expect_section(client, "Projector", "state:ok\r\n");
+    expect_section(client, "Projector", "lag_bytes:0\r\n");
+    expect_section(client, "Projector", "lag_max_bytes:131072\r\n");
+    expect_section(client, "Store", "name:counting\r\nstate:ok\r\n");
+    expect_section(client, "Store", "durable_position:3\r\n");
+    expect_section(client, "Store", "disk_bytes:4\r\nmemory_bytes:5\r\n");
+    assert_int_equal(read_number(client, "Store", "position"), end);
+    assert_int_equal(read_number(client, "Store", "reactions"), 100);
+    assert_int_equal(read_number(client, "Filter", "live_keys"), 100);
+    assert_int_equal(read_number(client, "Filter", "live_open"), 0);
+    assert_true(read_number(client, "Filter", "known_bytes") > 0);
+    close(client);
+    server_stop(&fake.server);
+    assert_int_equal(guard_lag(&fake.server.guard), 0);
+    projector_stop(fake.parts.projector);
+    filters_free(fake.parts.filters);
+    fake.used = used;
+    unlink(filter_path);
+    fake_stop(&fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_there_says_so),
+        cmocka_unit_test(everything_there_is_shown),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,595 @@
+/*
+ * The projector step by step against a strict store, then as the thread it is: what it applies,
+ * what it tells, when the journal may go, and what it does when the store will not.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "journal/helper.h"
+#include "project/catch_up.h"
+#include "stage.h"
+#include "store/memory/store_memory.h"
+#include "strict_store.h"
+
+static char directory[64];
+static struct stage stage;
+
+static struct memory_budget store_budget = {.limit = MIB(64)};
+
+static void open_stage(enum durability durability)
+{
+    stage_open(&stage, directory, test_seed(), durability, strict_store_open());
+}
+
+static void open_stage_memory(enum durability durability)
+{
+    struct store *store = store_memory_open(&store_budget);
+    assert_non_null(store);
+    stage_open(&stage, directory, test_seed(), durability, store);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    directory_make(directory);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    stage_close(&stage);
+    assert_int_equal(memory_used(&stage.budget), 0);
+    assert_int_equal(memory_used(&store_budget), 0);
+    directory_remove(directory);
+    return 0;
+}
+
+static void run(struct projector *projector)
+{
+    enum projector_step step;
+    do
+        step = projector_step(projector);
+    while (step == STEP_MOVED);
+    assert_int_equal(step, STEP_IDLE);
+}
+
+static void expect_caught_up(struct projector *projector)
+{
+    struct projector_stats stats;
+    projector_stats(projector, &stats);
+    assert_string_equal(stats.state, "ok");
+    assert_int_equal(stats.position, stage.world.position);
+    assert_int_equal(stats.events, stage.world.events);
+    assert_int_equal(stats.lag_bytes, 0);
+    assert_int_equal(stats.lag_events, 0);
+    assert_int_equal(stats.lag_ms, 0);
+    assert_int_equal(stage.moved, stage.world.position);
+    world_expect_store(&stage.world, stage.store);
+    world_expect_filters(&stage.world, stage.filters);
+    struct filter_stats live;
+    struct filter_stats known;
+    struct store_stats store;
+    filters_stats(stage.filters, &live, &known);
+    store_stats(stage.store, &store);
+    assert_int_equal(live.keys, store.reactions);
+}
+
+static void project_windows(void)
+{
+    struct projector_options options = stage_options(&stage);
+    struct projector *projector = stage_projector(&options);
+    assert_int_equal(projector_step(projector), STEP_IDLE);
+    uint64_t windows = 0;
+    for (uint64_t events = 1; events < 700; events = events * 3 + 1) {
+        stage_append(&stage, events);
+        stage_wait_durable(&stage);
+        run(projector);
+        windows += (events + options.window_events - 1) / options.window_events;
+        expect_caught_up(projector);
+    }
+    struct projector_stats stats;
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.windows, windows);
+    assert_int_equal(stats.checkpoints, 0);
+    projector_free(projector);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    project_windows();
+    struct journal_stats journal;
+    journal_stats(stage.journal, &journal);
+    assert_in_range(strict_store_applied(stage.store), journal.events / 100, journal.events);
+}
+
+static void test_windows_memory(void **state)
+{
+    (void)state;
+    open_stage_memory(DURABILITY_COMMIT);
+    project_windows();
+}
+
+static void test_like_and_unlike_writes_nothing(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    struct projector *projector = stage_projector(&options);
+    struct event event = {.type = EVENT_SET, .time_s = 5, .user = {.lo = 1}, .item = {{0, 2}, 0}};
+    stage_append_event(&stage, &event);
+    event.type = EVENT_CLEAR;
+    stage_append_event(&stage, &event);
+    stage_wait_durable(&stage);
+    run(projector);
+    assert_int_equal(strict_store_rows(stage.store), 0);
+    assert_int_equal(store_position(stage.store), journal_durable(stage.journal));
+    assert_int_equal(stage.moved, journal_durable(stage.journal));
+    projector_free(projector);
+}
+
+/* Another projector goes on where the store is. */
+static void test_goes_on(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    stage_append(&stage, 450);
+    stage_wait_durable(&stage);
+    for (int i = 0; i < 3; i++) {
+        struct projector *projector = stage_projector(&options);
+        assert_int_equal(projector_step(projector), STEP_MOVED);
+        projector_free(projector);
+    }
+    assert_int_equal(strict_store_applied(stage.store), 3);
+    struct projector *projector = stage_projector(&options);
+    run(projector);
+    assert_int_equal(strict_store_applied(stage.store), 5);
+    world_expect_store(&stage.world, stage.store);
+    world_expect_filters(&stage.world, stage.filters);
+    projector_free(projector);
+}
+
+/* What is on disk is enough to have everything again: file and journal reach to each other. */
+static void expect_recoverable(uint64_t filter_position)
+{
+    struct filters *filters = filters_new(&stage.budget, 1);
+    char problem[256] = "";
+    uint64_t from = 0;
+    enum status status =
+        filters_load(filters, stage.filter_path, &from, NULL, NULL, problem, sizeof problem);
+    if (filter_position == 0)
+        assert_int_equal(status, STATUS_MORE);
+    else
+        assert_int_equal(status, STATUS_OK);
+    assert_int_equal(from, filter_position);
+    struct journal_stats stats;
+    journal_stats(stage.journal, &stats);
+    assert_true(stats.first <= filter_position);
+    const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
+                                            .budget = &stage.budget,
+                                            .events_max = 77}};
+    status =
+        catch_up_filters(&how, filters, from, store_position(stage.store), problem, sizeof problem);
+    if (status != STATUS_OK)
+        fail_msg("%s", problem);
+    world_expect_filters(&stage.world, filters);
+    filters_free(filters);
+}
+
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(20);
+    struct projector *projector = stage_projector(&options);
+    struct projector_stats stats;
+    struct journal_stats journal;
+    struct store_stats store;
+    for (int i = 0; i < 40; i++) {
+        stage_append(&stage, 500);
+        stage_wait_durable(&stage);
+        run(projector);
+        projector_stats(projector, &stats);
+        store_stats(stage.store, &store);
+        assert_int_equal(stats.checkpoint, store.durable);
+        assert_true(stats.checkpoint <= stats.position);
+        assert_true(stats.position - stats.checkpoint < options.checkpoint_bytes);
+        expect_recoverable(stats.checkpoint);
+    }
+    journal_stats(stage.journal, &journal);
+    assert_true(journal.first > 0);
+    assert_true(stats.checkpoints > 20);
+    expect_caught_up(projector);
+    projector_free(projector);
+}
+
+static void test_journal_may_be_kept(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(20);
+    options.keep_journal = true;
+    struct projector *projector = stage_projector(&options);
+    stage_append(&stage, 8000);
+    stage_wait_durable(&stage);
+    run(projector);
+    struct journal_stats journal;
+    journal_stats(stage.journal, &journal);
+    assert_int_equal(journal.first, 0);
+    assert_true(journal.segments > 2);
+    projector_free(projector);
+}
+
+/* Without a filter file, the journal stays from where the last one stands. */
+static void test_filters_not_saved(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(20);
+    struct projector *projector = stage_projector(&options);
+    stage_append(&stage, 1000);
+    stage_wait_durable(&stage);
+    run(projector);
+    uint64_t saved = projector->filter_position;
+    assert_true(saved > 0);
+    projector->options.filter_path = "/nowhere/at/all";
+    stage_append(&stage, 9000);
+    stage_wait_durable(&stage);
+    run(projector);
+    struct projector_stats stats;
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.checkpoint, saved);
+    expect_recoverable(saved);
+    expect_caught_up(projector);
+    projector->options.filter_path = stage.filter_path;
+    stage_append(&stage, 1000);
+    stage_wait_durable(&stage);
+    run(projector);
+    projector_stats(projector, &stats);
+    assert_true(stats.checkpoint > saved);
+    struct journal_stats journal;
+    journal_stats(stage.journal, &journal);
+    assert_true(journal.first > 0);
+    expect_recoverable(stats.checkpoint);
+    projector_free(projector);
+}
+
+/* A full disk: the same window again, and the filters are told once only. */
+static void test_disk_full(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(1);
+    struct projector *projector = stage_projector(&options);
+    struct projector_stats stats;
+    stage_append(&stage, 250);
+    stage_wait_durable(&stage);
+    strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, 3);
+    strict_store_refuse_flush(stage.store, STATUS_DISK_FULL, 2);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(projector_step(projector), STEP_WAIT);
+        projector_stats(projector, &stats);
+        assert_non_null(strstr(stats.state, "disk"));
+        assert_int_equal(stats.position, 0);
+        assert_int_equal(stage.moved_calls, 1);
+    }
+    assert_true(stats.lag_bytes > 0);
+    assert_int_equal(projector_step(projector), STEP_MOVED);
+    uint64_t position = store_position(stage.store);
+    for (int i = 0; i < 2; i++) { /* applied, then not flushed */
+        assert_int_equal(projector_step(projector), STEP_WAIT);
+        projector_stats(projector, &stats);
+        assert_int_equal(stats.position, position);
+        assert_non_null(strstr(stats.state, "disk"));
+        assert_int_equal(stats.checkpoint, 0);
+    }
+    run(projector);
+    expect_caught_up(projector);
+    projector_stats(projector, &stats);
+    assert_true(stats.checkpoint > 0);
+    projector_free(projector);
+}
+
+static void test_store_fails(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    struct projector *projector = stage_projector(&options);
+    struct projector_stats stats;
+    stage_append(&stage, 250);
+    stage_wait_durable(&stage);
+    assert_int_equal(projector_step(projector), STEP_MOVED);
+    uint64_t position = store_position(stage.store);
+    strict_store_refuse_apply(stage.store, STATUS_IO_FAILED, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(projector_step(projector), STEP_FAILED);
+        projector_stats(projector, &stats);
+        assert_non_null(strstr(stats.state, "the store did not take events"));
+        assert_int_equal(stats.position, position);
+        assert_int_equal(store_position(stage.store), position);
+    }
+    assert_int_equal(stage.moved_calls, 2); /* once moved, once failed */
+    projector_free(projector);
+}
+
+static void test_flush_fails(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = 1;
+    struct projector *projector = stage_projector(&options);
+    struct projector_stats stats;
+    stage_append(&stage, 250);
+    stage_wait_durable(&stage);
+    strict_store_refuse_flush(stage.store, STATUS_IO_FAILED, 1);
+    assert_int_equal(projector_step(projector), STEP_MOVED);
+    assert_int_equal(projector_step(projector), STEP_FAILED);
+    assert_int_equal(projector_step(projector), STEP_FAILED);
+    projector_stats(projector, &stats);
+    assert_non_null(strstr(stats.state, "could not be flushed"));
+    assert_int_equal(stats.checkpoint, 0);
+    assert_int_not_equal(access(stage.filter_path, F_OK), 0);
+    projector_free(projector);
+}
+
+static void test_contradiction(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    struct projector *projector = stage_projector(&options);
+    struct projector_stats stats;
+    struct event event = {.type = EVENT_SET, .time_s = 5, .user = {.lo = 1}, .item = {{0, 2}, 0}};
+    stage_append_event(&stage, &event);
+    stage_append_event(&stage, &event);
+    stage_wait_durable(&stage);
+    assert_int_equal(projector_step(projector), STEP_FAILED);
+    projector_stats(projector, &stats);
+    assert_non_null(strstr(stats.state, "position 32 "));
+    assert_int_equal(store_position(stage.store), 0);
+    projector_free(projector);
+}
+
+static uint64_t test_wall_ms;
+
+static uint64_t test_wall(void)
+{
+    return test_wall_ms;
+}
+
+static void test_lag(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    struct projector *projector = stage_projector(&options);
+    struct projector_stats stats;
+    test_wall_ms = (uint64_t)stage.world.now_s * 1000;
+    projector->wall_ms = test_wall;
+    assert_int_equal(projector_step(projector), STEP_IDLE);
+    test_wall_ms += 700;
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.lag_ms, 0);
+    stage_append(&stage, 150);
+    stage_wait_durable(&stage);
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.lag_ms, 700); /* at most so old: nothing was there when it looked last */
+    assert_int_equal(stats.lag_bytes, stage.world.position);
+    assert_in_range(stats.lag_events, 100, 250);
+    assert_int_equal(projector_step(projector), STEP_MOVED);
+    test_wall_ms = (uint64_t)stage.world.now_s * 1000 + 5000;
+    projector_stats(projector, &stats);
+    assert_in_range(stats.lag_ms, 5000, 30000); /* by the time of the event that waits */
+    assert_in_range(stats.lag_events, 30, 70);
+    run(projector);
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.lag_ms, 0);
+    projector_free(projector);
+}
+
+static void test_little_memory(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.window_events = 100000;
+    uint64_t limit = stage.budget.limit;
+    stage.budget.limit = memory_used(&stage.budget) + KIB(18); /* the least, and no growing */
+    struct projector *projector = stage_projector(&options);
+    stage_append(&stage, 3000);
+    stage_wait_durable(&stage);
+    run(projector);
+    assert_true(strict_store_applied(stage.store) > 3);
+    expect_caught_up(projector);
+    projector_free(projector);
+    stage.budget.limit = limit;
+}
+
+static void thread_test(enum durability durability)
+{
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(50);
+    char problem[256];
+    struct projector *projector = projector_start(&options, problem, sizeof problem);
+    assert_non_null(projector);
+    for (int i = 0; i < 30; i++) {
+        stage_append(&stage, 200);
+        stage_wait_moved(&stage, stage.world.position);
+    }
+    stage_append(&stage, 1000);
+    if (durability == DURABILITY_COMMIT)
+        stage_wait_durable(&stage);
+    else
+        stage_wait_moved(&stage, stage.world.position);
+    projector_stop(projector);
+    assert_int_equal(stage.moved, stage.world.position);
+    world_expect_store(&stage.world, stage.store);
+    world_expect_filters(&stage.world, stage.filters);
+    struct store_stats store;
+    store_stats(stage.store, &store);
+    assert_int_equal(store.durable, stage.world.position);
+    expect_recoverable(stage.world.position);
+}
+
+static void test_thread(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    thread_test(DURABILITY_COMMIT);
+}
+
+static void test_thread_memory(void **state)
+{
+    (void)state;
+    open_stage_memory(DURABILITY_COMMIT);
+    thread_test(DURABILITY_COMMIT);
+}
+
+/* Nobody syncs but at the projector's wish. */
+static void test_thread_asks_for_syncs(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_NONE);
+    thread_test(DURABILITY_NONE);
+}
+
+static void test_thread_stops_after_failing(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    char problem[256];
+    strict_store_refuse_apply(stage.store, STATUS_IO_FAILED, UINT32_MAX);
+    struct projector *projector = projector_start(&options, problem, sizeof problem);
+    assert_non_null(projector);
+    stage_append(&stage, 10);
+    pthread_mutex_lock(&stage.lock);
+    while (stage.moved_calls == 0)
+        pthread_cond_wait(&stage.heard, &stage.lock);
+    pthread_mutex_unlock(&stage.lock);
+    struct projector_stats stats;
+    projector_stats(projector, &stats);
+    assert_non_null(strstr(stats.state, "did not take"));
+    projector_stop(projector);
+    assert_int_not_equal(access(stage.filter_path, F_OK), 0);
+}
+
+static void test_thread_stops_on_a_full_disk(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    char problem[256];
+    strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, UINT32_MAX);
+    stage_append(&stage, 10);
+    stage_wait_durable(&stage);
+    struct projector *projector = projector_start(&options, problem, sizeof problem);
+    assert_non_null(projector);
+    projector_stop(projector);
+    assert_int_equal(store_position(stage.store), 0);
+    assert_int_not_equal(access(stage.filter_path, F_OK), 0);
+}
+
+static void test_cannot_start(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    char problem[256] = "";
+    stage_append(&stage, 10);
+    stage_wait_durable(&stage);
+    const struct store_changes ahead = {.position = GIB(1)};
+    assert_int_equal(store_apply(stage.store, &ahead), STATUS_OK);
+    assert_null(projector_start(&options, problem, sizeof problem));
+    assert_true(problem[0] != '\0');
+    uint64_t limit = stage.budget.limit;
+    stage.budget.limit = 0;
+    assert_null(projector_start(&options, problem, sizeof problem));
+    assert_non_null(strstr(problem, "memory"));
+    stage.budget.limit = limit;
+}
+
+struct progress {
+    uint64_t calls;
+    uint64_t last;
+    uint64_t end;
+};
+
+static void note_progress(void *context, uint64_t position, uint64_t end)
+{
+    struct progress *progress = context;
+    assert_true(position > progress->last);
+    *progress = (struct progress){progress->calls + 1, position, end};
+}
+
+static void test_catch_up(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct progress progress = {0};
+    const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
+                                            .budget = &stage.budget,
+                                            .events_max = 100,
+                                            .token_ttl_s = 60},
+                                 .progress = note_progress,
+                                 .context = &progress};
+    char problem[256] = "";
+    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, 0, problem, sizeof problem),
+                     STATUS_OK);
+    assert_int_equal(progress.calls, 0);
+    stage_append(&stage, 1950);
+    stage_wait_durable(&stage);
+    uint64_t end = stage.world.position;
+    strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, 1);
+    assert_int_equal(catch_up_store(&how, stage.store, NULL, end, problem, sizeof problem),
+                     STATUS_DISK_FULL);
+    assert_true(problem[0] != '\0');
+    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
+                     STATUS_OK);
+    assert_int_equal(progress.calls, 20);
+    assert_int_equal(progress.last, end);
+    assert_int_equal(progress.end, end);
+    world_expect_store(&stage.world, stage.store);
+    world_expect_filters(&stage.world, stage.filters);
+    assert_int_not_equal(
+        catch_up_store(&how, stage.store, NULL, end + GIB(1), problem, sizeof problem), STATUS_OK);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_windows),
+        CASE(test_windows_memory),
+        CASE(test_like_and_unlike_writes_nothing),
+        CASE(test_goes_on),
+        CASE(test_checkpoints),
+        CASE(test_journal_may_be_kept),
+        CASE(test_filters_not_saved),
+        CASE(test_disk_full),
+        CASE(test_store_fails),
+        CASE(test_flush_fails),
+        CASE(test_contradiction),
+        CASE(test_lag),
+        CASE(test_little_memory),
+        CASE(test_thread),
+        CASE(test_thread_memory),
+        CASE(test_thread_asks_for_syncs),
+        CASE(test_thread_stops_after_failing),
+        CASE(test_thread_stops_on_a_full_disk),
+        CASE(test_cannot_start),
+        CASE(test_catch_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

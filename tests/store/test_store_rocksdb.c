@@ -1,0 +1,250 @@
+/*
+ * What only the store on RocksDB promises: what was flushed is there after a crash, what was not is
+ * there wholly or not at all, and what it does not know it refuses. All the rest is in
+ * tests/conform.
+ */
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "rocksdb_support.h"
+
+extern char **environ;
+
+static void test_reopen_after_flush(void **state)
+{
+    (void)state;
+    for (uint32_t bulk_min = 0; bulk_min <= 1; bulk_min++) {
+        struct store *store = test_must_open(bulk_min);
+        test_fill(store, store_position(store) + 20);
+        assert_int_equal(store_flush(store), STATUS_OK);
+        uint64_t reached = store_position(store);
+        store_close(store);
+        store = test_must_open(0);
+        struct store_stats stats;
+        store_stats(store, &stats);
+        assert_int_equal(stats.position, reached);
+        assert_int_equal(stats.durable, reached);
+        assert_int_equal(stats.reactions, 9 * reached + 1);
+        assert_true(stats.disk_bytes > 0);
+        assert_int_equal(test_answers(store), STATUS_OK);
+        store_close(store);
+    }
+}
+
+static void test_reopen_without_flush(void **state)
+{
+    (void)state;
+    struct store *store = test_must_open(0);
+    test_fill(store, 10);
+    assert_int_equal(store_flush(store), STATUS_OK);
+    test_fill(store, 30);
+    store_close(store);
+    store = test_must_open(0);
+    assert_in_range(store_position(store), 10, 30);
+    assert_int_equal(test_answers(store), STATUS_OK);
+    test_fill(store, 40);
+    assert_int_equal(test_answers(store), STATUS_OK);
+    store_close(store);
+}
+
+/* The child: applies, flushes every seventh batch, and is killed after batch `last`. */
+static int be_killed(const char *directory, uint64_t last, uint32_t bulk_min)
+{
+    memcpy(test_directory, directory, strlen(directory));
+    struct store *store = test_must_open(bulk_min);
+    for (uint64_t position = store_position(store) + 1; position <= last; position++) {
+        if (test_apply(store, position) != STATUS_OK)
+            return 1;
+        if (position % 7 == 0 && store_flush(store) != STATUS_OK)
+            return 1;
+    }
+    kill(getpid(), SIGKILL);
+    return 1;
+}
+
+static void spawn_killed(uint64_t last, uint32_t bulk_min)
+{
+    char position[24], minimum[24];
+    snprintf(position, sizeof(position), "%llu", (unsigned long long)last);
+    snprintf(minimum, sizeof(minimum), "%u", bulk_min);
+    char *arguments[] = {"/proc/self/exe", "child", test_directory, position, minimum, NULL};
+    pid_t child;
+    int status;
+    assert_int_equal(posix_spawn(&child, arguments[0], NULL, NULL, arguments, environ), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    uint64_t last = 0;
+    for (uint32_t round = 0; round < 12; round++) {
+        last += 1 + round * 5 % 11;
+        spawn_killed(last, round % 3 == 2 ? 15 : 0);
+        struct store *store = test_must_open(0);
+        assert_in_range(store_position(store), last - last % 7, last);
+        assert_int_equal(test_answers(store), STATUS_OK);
+        test_fill(store, last);
+        assert_int_equal(test_answers(store), STATUS_OK);
+        assert_int_equal(store_flush(store), STATUS_OK);
+        store_close(store);
+    }
+}
+
+/* Killed while the directory was being made: nothing was lost, so it is simply made. */
+static void test_half_made(void **state)
+{
+    (void)state;
+    for (int step = 0; step < 3; step++) {
+        struct store *store = test_must_open(0);
+        store_close(store);
+        if (step == 0)
+            assert_int_equal(unlink(test_path("DURABLE")), 0); /* its first row was flushed */
+        if (step == 1) {
+            const uint8_t key = TAG_VERSION;
+            test_write_row(&key, 1, NULL, 0);
+            assert_int_equal(unlink(test_path("DURABLE")), 0); /* no row yet */
+        }
+        if (step == 2) {
+            FILE *left = fopen(test_path("BATCH"), "w");
+            assert_non_null(left);
+            fputs("half a file", left);
+            fclose(left);
+        }
+        store = test_must_open(0);
+        assert_int_not_equal(access(test_path("BATCH"), F_OK), 0);
+        test_fill(store, 3);
+        assert_int_equal(test_answers(store), STATUS_OK);
+        assert_int_equal(access(test_path("DURABLE"), F_OK), 0);
+        store_close(store);
+        test_directory_teardown(NULL);
+        test_directory_setup(NULL);
+    }
+}
+
+static void test_version_refused(void **state)
+{
+    (void)state;
+    struct store *store = test_must_open(0);
+    test_fill(store, 5);
+    assert_int_equal(store_flush(store), STATUS_OK);
+    store_close(store);
+    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 2}, known[] = {0, 0, 0, 1};
+    char problem[256];
+    test_write_row(&key, 1, next, sizeof(next));
+    assert_null(test_open(0, false, problem));
+    assert_non_null(strstr(problem, "format version 2, this program knows 1"));
+    test_write_row(&key, 1, "abc", 3);
+    assert_null(test_open(0, false, problem));
+    assert_non_null(strstr(problem, "damaged"));
+    test_write_row(&key, 1, NULL, 0);
+    assert_null(test_open(0, false, problem));
+    assert_non_null(strstr(problem, "format version is missing"));
+    test_write_row(&key, 1, known, sizeof(known));
+    store = test_must_open(0);
+    assert_int_equal(test_answers(store), STATUS_OK);
+    store_close(store);
+}
+
+static void test_locked(void **state)
+{
+    (void)state;
+    char problem[256];
+    struct store *store = test_must_open(0);
+    assert_null(test_open(0, false, problem));
+    assert_non_null(strstr(problem, "in use"));
+    store_close(store);
+}
+
+/* Names, sizes and times of all files, for "nothing was changed". */
+static char *listing(void)
+{
+    char command[400], *text = NULL;
+    size_t size = 0;
+    snprintf(command, sizeof(command), "ls -lA --full-time %s", test_directory);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_true(getdelim(&text, &size, '\0', pipe) > 0);
+    pclose(pipe);
+    return text;
+}
+
+static void test_read_only_changes_nothing(void **state)
+{
+    (void)state;
+    char problem[256];
+    assert_null(test_open(0, true, problem));
+    assert_non_null(strstr(problem, "there is no store"));
+    struct store *store = test_must_open(0);
+    test_fill(store, 30);
+    assert_int_equal(store_flush(store), STATUS_OK);
+    store_close(store);
+    char *before = listing();
+    store = test_open(0, true, problem);
+    assert_string_equal(problem, "");
+    assert_int_equal(store_position(store), 30);
+    assert_int_equal(test_answers(store), STATUS_OK);
+    assert_int_equal(test_apply(store, 31), STATUS_READONLY);
+    assert_int_equal(store_flush(store), STATUS_READONLY);
+    store_close(store);
+    char *after = listing();
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void test_budget(void **state)
+{
+    (void)state;
+    char problem[256];
+    struct memory_budget budget = {.limit = MIB(9)};
+    struct store_rocksdb_options options = {.directory = test_directory,
+                                            .memory_budget = &budget,
+                                            .cache_bytes = MIB(4),
+                                            .write_buffer_bytes = MIB(4),
+                                            .batch_max = 100000};
+    assert_null(store_rocksdb_open(&options, problem, sizeof(problem)));
+    assert_non_null(strstr(problem, "memory"));
+    assert_int_equal(memory_used(&budget), 0);
+    options.batch_max = 100;
+    struct store *store = store_rocksdb_open(&options, problem, sizeof(problem));
+    assert_non_null(store);
+    assert_in_range(memory_used(&budget), MIB(8), MIB(9));
+    store_close(store);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+static void test_no_directory(void **state)
+{
+    (void)state;
+    char problem[256];
+    const struct store_rocksdb_options options = {.directory = "/proc/nowhere/store"};
+    assert_null(store_rocksdb_open(&options, problem, sizeof(problem)));
+    assert_non_null(strstr(problem, "/proc/nowhere/store"));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "child") == 0)
+        return be_killed(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)atoi(argv[4]));
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, test_directory_setup, test_directory_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_reopen_after_flush),
+        TEST(test_reopen_without_flush),
+        TEST(test_killed),
+        TEST(test_half_made),
+        TEST(test_version_refused),
+        TEST(test_locked),
+        TEST(test_read_only_changes_nothing),
+        TEST(test_budget),
+        TEST(test_no_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
