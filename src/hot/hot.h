@@ -42,6 +42,11 @@ static inline void kind_set_add(struct kind_set *set, uint8_t kind)
     set->bits[kind >> 6] |= 1ULL << (kind & 63);
 }
 
+static inline void kind_set_remove(struct kind_set *set, uint8_t kind)
+{
+    set->bits[kind >> 6] &= ~(1ULL << (kind & 63));
+}
+
 struct hot_counter {
     int64_t value;
     uint8_t name;

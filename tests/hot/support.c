@@ -184,16 +184,17 @@ static enum status restore_token(void *context, const struct store_token *token)
     return hot_memory_restore_token(bed->hot, token->item, token->token, token->time_s);
 }
 
-static void replay(struct bed *bed, uint32_t now_s)
+static enum status replay(struct bed *bed, uint32_t now_s)
 {
+    enum status status = STATUS_OK;
     size_t at = bed->flushed;
-    while (at < bed->recorder.count) {
+    while (at < bed->recorder.count && status == STATUS_OK) {
         size_t run = bed->recorder.count - at < 64 ? bed->recorder.count - at : 64;
-        assert_int_equal(hot_memory_apply(bed->hot, bed->recorder.events + at, run,
-                                          bed->recorder.ends[at + run - 1], now_s),
-                         STATUS_OK);
+        status = hot_memory_apply(bed->hot, bed->recorder.events + at, run,
+                                  bed->recorder.ends[at + run - 1], now_s);
         at += run;
     }
+    return status;
 }
 
 static void know_kinds(struct bed *bed)
@@ -201,6 +202,12 @@ static void know_kinds(struct bed *bed)
     for (size_t i = 0; i < bed->recorder.count; i++)
         if (bed->recorder.events[i].type == EVENT_SET)
             hot_memory_know_kind(bed->hot, bed->recorder.events[i].name);
+}
+
+static void restore_tokens(struct bed *bed)
+{
+    struct store_visitor visitor = {.token = restore_token, .context = bed};
+    assert_int_equal(store_visit(bed->store, &visitor), STATUS_OK);
 }
 
 void bed_crash(struct bed *bed, uint32_t now_s)
@@ -213,9 +220,17 @@ void bed_crash(struct bed *bed, uint32_t now_s)
         bed->projected = project(bed, bed->projected, bed->flushed, false);
     assert_int_equal(filters_rebuild(bed->filters, bed->store, NULL, NULL), STATUS_OK);
     open_hot(bed);
-    struct store_visitor visitor = {.token = restore_token, .context = bed};
-    assert_int_equal(store_visit(bed->store, &visitor), STATUS_OK);
-    replay(bed, now_s);
+    restore_tokens(bed);
+    enum status status = replay(bed, now_s);
+    if (status == STATUS_NO_MEMORY) {
+        hot_close(bed->hot);
+        while (bed->projected < bed->recorder.count)
+            bed->projected = project(bed, bed->projected, bed->recorder.count, true);
+        open_hot(bed);
+        restore_tokens(bed);
+    } else {
+        assert_int_equal(status, STATUS_OK);
+    }
     know_kinds(bed);
     bed_start(bed);
 }

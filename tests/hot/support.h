@@ -87,7 +87,10 @@ void bed_project(struct bed *bed, size_t up_to);
 void bed_project_all(struct bed *bed);
 /* What is projected survives bed_crash. */
 void bed_flush(struct bed *bed);
-/* The store is back at its last flush, the hot tier is opened anew and replays the rest. */
+/*
+ * The store is back at its last flush, the hot tier is opened anew and replays the rest. If that
+ * does not fit, it goes to the store first.
+ */
 void bed_crash(struct bed *bed, uint32_t now_s);
 void bed_keep(struct bed *bed, uint32_t now_s); /* a round of the keeper */
 

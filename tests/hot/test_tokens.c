@@ -157,6 +157,36 @@ static void test_replay_leaves_old_tokens_out(void **state)
     bed_close(&bed);
 }
 
+/* A store gives them back in any order: each is remembered for what is left of its time. */
+static void test_restored_in_any_order(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    struct chance chance = {test_seed()};
+    struct item item = item_number(1);
+    struct bed bed;
+    uint32_t times[COUNT];
+    bed_open_quiet(&bed, MIB(64), token_options(1000));
+    for (uint64_t i = 0; i < COUNT; i++) {
+        times[i] = 1000 + chance_below(&chance, TTL_S * 2);
+        assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){i, i * 3}, times[i]),
+                         STATUS_OK);
+    }
+    hot_memory_set_journal(bed.hot, &bed.recorder.journal);
+    uint32_t now_s = 1000 + TTL_S * 2;
+    int64_t value = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        now_s += i % 8 == 0;
+        value += now_s - times[i] > TTL_S;
+        assert_int_equal(add(&bed, item, i, now_s), value);
+    }
+    assert_true(value > 0 && value < COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) /* all expire */
+        add(&bed, item, COUNT + i, now_s + TTL_S + 1);
+    assert_int_equal(token_count(&bed), COUNT);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_full_is_said_and_passes),
         cmocka_unit_test(test_many_tokens_on_one_item),
         cmocka_unit_test(test_replay_leaves_old_tokens_out),
+        cmocka_unit_test(test_restored_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,8 +124,8 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
 }
 
 /* A recorded token counts even past the limit: it is the limit that was changed. */
-static enum status token_restore(struct hot_memory *hot, struct item_shard *shard,
-                                 const uint64_t token[2], uint32_t time_s)
+static enum status token_replay(struct hot_memory *hot, struct item_shard *shard,
+                                const uint64_t token[2], uint32_t time_s)
 {
     expire(hot, shard, time_s, EXPIRE_MOST);
     uint32_t cell = tokens_reserve(&shard->tokens, token);
@@ -142,9 +142,13 @@ enum status hot_memory_restore_token(struct hot *base, struct item item, const u
     struct hot_memory *hot = hot_memory_of(base);
     struct item_shard *shard = item_shard_of(hot, item_hash_of(hot, item));
     pthread_mutex_lock(&shard->lock);
-    enum status status = token_restore(hot, shard, token, time_s);
+    uint32_t cell = tokens_reserve(&shard->tokens, token);
+    if (cell != 0) {
+        atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
+        tokens_restore(&shard->tokens, cell, token, time_s);
+    }
     pthread_mutex_unlock(&shard->lock);
-    return status;
+    return cell != 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *event,
@@ -162,7 +166,7 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
         status = STATUS_DAMAGED;
     if (status == STATUS_OK && event->has_token &&
         (uint64_t)event->time_s + hot->token_ttl_s >= now_s)
-        status = token_restore(hot, shard, event->token, event->time_s);
+        status = token_replay(hot, shard, event->token, event->time_s);
     if (status == STATUS_OK)
         item_add(item_at(shard, cell), event->name, event->delta, hot->replay_stamp);
     pthread_mutex_unlock(&shard->lock);

@@ -349,34 +349,36 @@ static void partial_item(void *context, struct slab *slab, uint32_t cell)
         partial->left++;
 }
 
-/* Completes the partial rows of a shard as far as can be; how many are left. */
+/*
+ * Completes the partial rows of a shard as far as can be; how many there were. Whether that went
+ * well the next round tells, for another worker may have been at it, and failed.
+ */
 static size_t complete_shard(struct hot_memory *hot, struct item_shard *shard)
 {
     struct partial partial;
     uint32_t cursor = 0;
-    size_t left = 0;
+    size_t seen = 0;
     do {
         partial.count = partial.left = 0;
         pthread_mutex_lock(&shard->lock);
         cursor = table_visit_some(&shard->table, cursor, LOAD_KEYS / TABLE_SLOTS, partial_item,
                                   &partial);
         pthread_mutex_unlock(&shard->lock);
-        left += partial.left;
-        if (partial.count > 0 &&
-            load_items(hot, LOAD_KEEPER, partial.items, partial.count) != STATUS_OK)
-            left += partial.count;
+        seen += partial.count + partial.left;
+        if (partial.count > 0)
+            load_items(hot, LOAD_KEEPER, partial.items, partial.count);
     } while (cursor != 0);
-    return left;
+    return seen;
 }
 
 static void complete(struct hot_memory *hot)
 {
-    size_t left = 0;
+    size_t seen = 0;
     if (hot->loads.base == NULL) /* only we write it */
         return;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++)
-        left += complete_shard(hot, &hot->items[i]);
-    if (left > 0)
+        seen += complete_shard(hot, &hot->items[i]);
+    if (seen > 0)
         return;
     pthread_rwlock_wrlock(&hot->loads.base_lock);
     store_release(hot->store, hot->loads.base);

@@ -115,14 +115,17 @@ static bool item_is_wanted(struct hot_memory *hot, struct item item, uint64_t ha
     return wanted;
 }
 
+/* A partial row that has gone meanwhile was clean: the store at start is not what it is now. */
 static enum status item_store(struct hot_memory *hot, const struct item_load *load, size_t at,
-                              const struct store_values *values)
+                              const struct store_values *values, bool partial)
 {
     const struct store_item *item = &load->items[at];
     uint64_t hash = load->hashes[at];
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
-    bool filled = item_fill(shard, hash, item->item, values->values + item->first, item->count);
+    bool filled = partial && item_find(shard, hash, item->item) == NULL;
+    if (!filled)
+        filled = item_fill(shard, hash, item->item, values->values + item->first, item->count);
     pthread_mutex_unlock(&shard->lock);
     return filled ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -145,7 +148,7 @@ static enum status item_load_run(struct hot_memory *hot, struct item_load *load,
     atomic_fetch_add_explicit(&hot->loads.stats.items, count, memory_order_relaxed);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         load->items[places[i]] = items[i];
-        status = item_store(hot, load, places[i], &values);
+        status = item_store(hot, load, places[i], &values, partial);
     }
     free(values.values);
     return status;

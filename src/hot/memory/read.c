@@ -207,6 +207,18 @@ static void lookup_unlock(struct lookup *lookup)
     pthread_mutex_unlock(&lookup->users->lock);
 }
 
+/* It is live now, so of its group nothing else is, whatever was found before. */
+static void answer_add(struct lookup *lookup, uint32_t item, uint8_t kind)
+{
+    const struct exclusive *exclusive = lookup->hot->exclusive;
+    struct kind_set *kinds = &lookup->request->answers[item].kinds;
+    uint8_t number = exclusive == NULL ? 0 : exclusive->group_of[kind];
+    const struct exclusive_group *group = number == 0 ? NULL : &exclusive->groups[number - 1];
+    for (uint32_t i = 0; group != NULL && i < group->count; i++)
+        kind_set_remove(kinds, group->kinds[i]);
+    kind_set_add(kinds, kind);
+}
+
 /* The answer has come; what memory has learnt since comes first. */
 static void settle(struct lookup *lookup, const struct store_reaction *read, uint32_t item)
 {
@@ -219,7 +231,7 @@ static void settle(struct lookup *lookup, const struct store_reaction *read, uin
                     shelf_find(&lookup->users->slab, shelf, hot->scan, read->item.id).chunk != 0;
     bool live = on_shelf || (read->time_s != 0 && !cleared_has(&lookup->users->cleared, &key));
     if (live)
-        kind_set_add(&lookup->request->answers[item].kinds, read->kind);
+        answer_add(lookup, item, read->kind);
     if (live && !on_shelf) {
         hot_memory_warm(hot, lookup->users, lookup->user_hash, read->user, read->kind, read->item,
                         read->time_s);
@@ -280,6 +292,8 @@ static enum status ask_store(struct lookup *lookup, unsigned worker, bool share)
 
 static enum status look(struct lookup *lookup, bool may_wait)
 {
+    for (uint32_t i = 0; i < lookup->request->item_count; i++)
+        lookup->request->answers[i] = (struct hot_answer){0};
     lookup_lock(lookup);
     if (lookup->row != NULL)
         look_through(lookup);
@@ -307,8 +321,6 @@ static enum status look_and_wait(struct lookup *lookup, unsigned worker)
 static enum status read_user(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, int kind, unsigned worker)
 {
-    for (uint32_t i = 0; i < request->item_count; i++)
-        request->answers[i] = (struct hot_answer){0};
     struct lookup lookup;
     lookup.hot = hot;
     lookup.users = user_shard_of(hot, trail.user);

@@ -86,17 +86,30 @@ void tokens_release(struct tokens *tokens, uint32_t cell)
     slab_free(tokens->table.slab, cell, sizeof(struct token_cell));
 }
 
-void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2])
+static void insert(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t age_s)
 {
     struct slab *slab = tokens->table.slab;
     struct token_cell *cell = slab_at(slab, at);
-    *cell = (struct token_cell){.age_s = tokens->age_s, .token = {token[0], token[1]}};
+    *cell = (struct token_cell){.age_s = age_s, .token = {token[0], token[1]}};
     table_insert(&tokens->table, token_hash(token), at);
     if (tokens->newest == 0)
         tokens->oldest = at;
     else
         ((struct token_cell *)slab_at(slab, tokens->newest))->newer = at;
     tokens->newest = at;
+}
+
+void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2])
+{
+    insert(tokens, at, token, tokens->age_s);
+}
+
+/* Those out of order are forgotten in time all the same, only their cells stay a little longer. */
+void tokens_restore(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t time_s)
+{
+    if (time_s > tokens->seen_s)
+        clock_advance(tokens, time_s);
+    insert(tokens, at, token, tokens->age_s - (tokens->seen_s - time_s));
 }
 
 bool tokens_relocate(struct tokens *tokens)

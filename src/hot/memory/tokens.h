@@ -35,10 +35,12 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, u
 /* Was it added at most ttl_s ago? */
 bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t ttl_s);
 
-/* A cell for one more, 0 past the budget; then one of the two with it. */
+/* A cell for one more, 0 past the budget; then one of the three with it. */
 uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2]);
 void tokens_release(struct tokens *tokens, uint32_t cell);
 void tokens_add(struct tokens *tokens, uint32_t cell, const uint64_t token[2]);
+/* One that came at time_s: before the first request, in any order. */
+void tokens_restore(struct tokens *tokens, uint32_t cell, const uint64_t token[2], uint32_t time_s);
 
 /* Moves what lies in retiring pages of the slab; false: no memory for it. */
 bool tokens_relocate(struct tokens *tokens);
