@@ -189,7 +189,9 @@ enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item it
     struct item_row *row = slab_at(&shard->slab, *cell);
     uint32_t index = row_index(row, name);
     int64_t value = index == row->count ? 0 : row_get(row, index);
-    if (__builtin_add_overflow(value, delta, &value))
+    bool overflow = __builtin_add_overflow(value, delta, &value);
+    if (overflow &&
+        !(row->flags & ITEM_PARTIAL)) /* a part of a sum may leave the range and return */
         return STATUS_COUNTER_OVERFLOW;
     uint32_t widened = row_widen(shard, hash, *cell, index, value);
     if (widened == 0)
@@ -208,7 +210,7 @@ int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t sta
 {
     uint32_t index = row_index(row, name);
     ASSERT(index < row->count);
-    int64_t value = row_get(row, index) + delta;
+    int64_t value = (int64_t)((uint64_t)row_get(row, index) + (uint64_t)delta);
     row_put(row, index, value);
     row->stamp = stamp;
     item_touch(row);
@@ -262,8 +264,12 @@ uint32_t item_read(const struct item_row *row, struct hot_counter *out)
     uint32_t count = 0;
     for (uint32_t i = 0; i < row->count; i++) {
         int64_t value = row_get(row, i);
-        out[count] = (struct hot_counter){.value = value, .name = names[i]};
-        count += value != 0;
+        if (value == 0)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && out[at - 1].name > names[i]; at--)
+            out[at] = out[at - 1];
+        out[at] = (struct hot_counter){.value = value, .name = names[i]};
     }
     return count;
 }
