@@ -189,8 +189,8 @@ enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item it
     struct item_row *row = slab_at(&shard->slab, *cell);
     uint32_t index = row_index(row, name);
     int64_t value = index == row->count ? 0 : row_get(row, index);
-    if (__builtin_add_overflow(value, delta, &value))
-        return STATUS_COUNTER_OVERFLOW;
+    if (__builtin_add_overflow(value, delta, &value) && !(row->flags & ITEM_PARTIAL))
+        return STATUS_COUNTER_OVERFLOW; /* a partial value wraps, and back when it is completed */
     uint32_t widened = row_widen(shard, hash, *cell, index, value);
     if (widened == 0)
         return STATUS_NO_MEMORY;
@@ -208,7 +208,7 @@ int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t sta
 {
     uint32_t index = row_index(row, name);
     ASSERT(index < row->count);
-    int64_t value = row_get(row, index) + delta;
+    int64_t value = (int64_t)((uint64_t)row_get(row, index) + (uint64_t)delta);
     row_put(row, index, value);
     row->stamp = stamp;
     item_touch(row);
