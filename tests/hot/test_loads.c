@@ -404,6 +404,28 @@ static void open_partial(struct front *front, struct bed *bed)
     bed_crash(bed, 100);
 }
 
+/* What was added since the last flush may be more than a counter holds. */
+static void test_partial_value_out_of_range(void **state)
+{
+    (void)state;
+    struct front front;
+    struct bed bed;
+    front_open(&front, &bed);
+    bed_add(&bed, video, VIEW, INT64_MIN);
+    settle(&bed);
+    bed_flush(&bed);
+    bed_add(&bed, video, VIEW, INT64_MAX);
+    bed_add(&bed, video, VIEW, INT64_MAX);
+    bed_crash(&bed, 100);
+    assert_true(bed_count(&bed, video, VIEW) == INT64_MAX - 1);
+    bed_add(&bed, video, VIEW, 1);
+    struct item item = video;
+    struct hot_request request = {
+        .action = HOT_ADD, .name = VIEW, .items = &item, .item_count = 1, .delta = 1, .time_s = 8};
+    assert_int_equal(bed_run(&bed, &request), STATUS_COUNTER_OVERFLOW);
+    bed_close(&bed);
+}
+
 static void evict_partial(struct front *front)
 {
     project_meanwhile(front);
@@ -471,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_set_while_asking),
         cmocka_unit_test(test_item_changed_while_asking),
         cmocka_unit_test(test_a_feed_never_shows_both),
+        cmocka_unit_test(test_partial_value_out_of_range),
         cmocka_unit_test(test_partial_row_goes_while_asking),
         cmocka_unit_test(test_partial_row_that_another_did_not_complete),
     };

@@ -189,10 +189,8 @@ enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item it
     struct item_row *row = slab_at(&shard->slab, *cell);
     uint32_t index = row_index(row, name);
     int64_t value = index == row->count ? 0 : row_get(row, index);
-    bool overflow = __builtin_add_overflow(value, delta, &value);
-    if (overflow &&
-        !(row->flags & ITEM_PARTIAL)) /* a part of a sum may leave the range and return */
-        return STATUS_COUNTER_OVERFLOW;
+    if (__builtin_add_overflow(value, delta, &value) && !(row->flags & ITEM_PARTIAL))
+        return STATUS_COUNTER_OVERFLOW; /* a partial value wraps, and back when it is completed */
     uint32_t widened = row_widen(shard, hash, *cell, index, value);
     if (widened == 0)
         return STATUS_NO_MEMORY;
