@@ -94,6 +94,7 @@ void bed_open_quiet(struct bed *bed, uint64_t limit, struct hot_memory_options o
     bed->budget.limit = limit;
     bed->store_budget.limit = GIB(64);
     bed->options = options;
+    bed->options.store = NULL;
     open_hot(bed);
     recorder_open(&bed->recorder);
 }
