@@ -1,6 +1,6 @@
 /*
- * Reads with the same code that a start uses, so what passes here will start, and what does not is
- * refused with the same sentence.
+ * Reads with the same code that a start uses, so what passes here will start. The other way round
+ * that need not be: a start looks only at what it needs, and not into rows of the store.
  *
  * The store comes first, because it has the names whose definitions the journal may not have any
  * more.

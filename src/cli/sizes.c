@@ -4,8 +4,11 @@
 
 #include "base/limits.h"
 
-/* What memory may be pinned for a byte of journal, about: a like of 32 bytes on a new item. */
+/* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
+
+/* Memory for one event of a window: what it folds to, and the store's rows of it. */
+#define WINDOW_EVENT_BYTES 512
 
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
@@ -21,18 +24,22 @@ struct sizes sizes_of(const struct options *options)
 {
     uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t memory = or_chosen(options->max_memory, machine / 2);
-    uint64_t lag =
-        or_chosen(options->lag_max_bytes, within(memory / 2 / PINNED_FACTOR, MIB(4), GIB(4)));
-    uint64_t events = within(memory / KIB(1), 4096, options->window_events);
-    return (struct sizes){
+    struct sizes sizes = {
         .memory = memory,
         .connections = memory / 16,
         .block_cache = or_chosen(options->block_cache_bytes, within(memory / 8, MIB(2), GIB(1))),
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),
-        .window_events = events < options->window_events ? events : options->window_events,
+        .window_events = memory / 16 / WINDOW_EVENT_BYTES,
         .checkpoint_bytes =
             or_chosen(options->checkpoint_bytes, within(memory / 16, MIB(4), MIB(256))),
-        .lag_slow_bytes = lag / 2,
-        .lag_max_bytes = lag,
     };
+    if (sizes.window_events > options->window_events)
+        sizes.window_events = options->window_events;
+    uint64_t taken = sizes.connections + sizes.block_cache + sizes.write_buffer +
+                     sizes.window_events * WINDOW_EVENT_BYTES;
+    uint64_t left = memory > taken ? memory - taken : 0;
+    sizes.lag_max_bytes =
+        or_chosen(options->lag_max_bytes, within(left / 2 / PINNED_FACTOR, MIB(1), GIB(4)));
+    sizes.lag_slow_bytes = sizes.lag_max_bytes / 2;
+    return sizes;
 }

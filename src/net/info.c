@@ -103,7 +103,14 @@ static bool write_hot(struct server *server, struct buffer *out)
     hot_stats(server->parts.hot, &stats);
     return number(out, "users", stats.users) && number(out, "shelves", stats.shelves) &&
            number(out, "shelf_reactions", stats.reactions) && number(out, "items", stats.items) &&
-           number(out, "tokens", stats.tokens) &&
+           number(out, "tokens", stats.tokens) && number(out, "cleared", stats.cleared) &&
+           number(out, "item_loads", stats.item_loads) &&
+           number(out, "reaction_loads", stats.reaction_loads) &&
+           number(out, "shared_loads", stats.shared_loads) &&
+           number(out, "evicted_users", stats.evicted_users) &&
+           number(out, "evicted_items", stats.evicted_items) &&
+           number(out, "expired_items", stats.expired_items) &&
+           number(out, "emptied_pages", stats.emptied_pages) &&
            number(out, "types", names_type_count(server->parts.names)) &&
            number(out, "names", names_count(server->parts.names));
 }

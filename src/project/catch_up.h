@@ -1,7 +1,7 @@
 /*
  * Catching up at start, before the server opens: what the projector does, but at once, without a
- * thread and as far as the journal goes. The journal is open for appending and nobody appends; the
- * caller is the only one to use the store and the filters.
+ * thread and as far as the journal goes. Nobody appends to the journal, whether it is open already or
+ * not; the caller is the only one to use the store and the filters.
  *
  * In order: the filters to the store's position, then, if that is wanted before opening, the store
  * to the journal's end.

@@ -16,7 +16,7 @@
 
 #define LOOK_MS     20   /* between looks at the journal while a window gathers */
 #define RETRY_MS    1000 /* before what was not possible is tried again */
-#define NICE        10   /* those who answer come first */
+#define NICE        19   /* those who answer come first */
 #define EVENT_BYTES 32   /* of a usual event: a like with narrow ids */
 
 static bool projector_init(struct projector *projector, char *problem, size_t size)

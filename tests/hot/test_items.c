@@ -259,6 +259,26 @@ static void test_moving_and_evicting(void **state)
     item_bed_close(&bed);
 }
 
+/* What is added to a partial row may leave the range of a counter, and return with its base. */
+static void test_a_part_may_leave_the_range(void **state)
+{
+    (void)state;
+    struct item_bed bed;
+    struct item item = item_number(1);
+    uint64_t hash = item_hash(item, 3);
+    const struct store_value base = {.name = 1, .value = INT64_MIN};
+    item_bed_open(&bed, MIB(1));
+    uint32_t cell = 0;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(item_reserve(&bed.shard, hash, item, 1, INT64_MAX, ITEM_PARTIAL, &cell),
+                         STATUS_OK);
+        item_add(item_at(&bed.shard, cell), 1, INT64_MAX, 7);
+    }
+    assert_true(item_fill(&bed.shard, hash, item, &base, 1));
+    assert_int_equal(value(&bed, item, 1), INT64_MAX - 1);
+    item_bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_filling),
         cmocka_unit_test(test_filling_without_memory),
         cmocka_unit_test(test_moving_and_evicting),
+        cmocka_unit_test(test_a_part_may_leave_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,6 @@
 #include "base/limits.h"
 #include "rocksdb_support.h"
 
-extern char **environ;
-
 static void test_reopen_after_flush(void **state)
 {
     (void)state;
@@ -232,7 +230,8 @@ static void test_no_directory(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "child") == 0)
-        return be_killed(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)atoi(argv[4]));
+        return be_killed(argv[2], strtoull(argv[3], NULL, 10),
+                         (uint32_t)strtoul(argv[4], NULL, 10));
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, test_directory_setup, test_directory_teardown)
     const struct CMUnitTest tests[] = {

@@ -29,7 +29,7 @@ struct files {
 
 static void read_all(struct kept *kept)
 {
-    struct stat status;
+    struct stat status = {0};
     int fd = open(test_path(kept->name), O_RDONLY);
     assert_true(fd >= 0 && fstat(fd, &status) == 0);
     kept->size = (size_t)status.st_size;

@@ -262,8 +262,12 @@ uint32_t item_read(const struct item_row *row, struct hot_counter *out)
     uint32_t count = 0;
     for (uint32_t i = 0; i < row->count; i++) {
         int64_t value = row_get(row, i);
-        out[count] = (struct hot_counter){.value = value, .name = names[i]};
-        count += value != 0;
+        if (value == 0)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && out[at - 1].name > names[i]; at--)
+            out[at] = out[at - 1];
+        out[at] = (struct hot_counter){.value = value, .name = names[i]};
     }
     return count;
 }

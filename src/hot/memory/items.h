@@ -84,7 +84,7 @@ int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t sta
 bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
                const struct store_value *values, uint32_t count);
 
-/* Copies the counters that are not 0 out, at most row->count; returns how many. */
+/* Copies the counters that are not 0 out, by name; at most row->count; returns how many. */
 uint32_t item_read(const struct item_row *row, struct hot_counter *out);
 
 static inline void item_touch(struct item_row *row)

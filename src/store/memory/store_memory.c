@@ -357,9 +357,8 @@ static enum status recount_count(void *context, const struct store_count *count)
     recount->report->rows++;
     if (row == NULL && !recount->is_kind[count->name])
         return STATUS_OK;
-    int64_t is = row == NULL ? 0 : row->value;
-    if (is != count->value)
-        return recount_disagrees(recount, &key, count->value, is);
+    if (row == NULL || row->value != count->value)
+        return recount_disagrees(recount, &key, count->value, row == NULL ? 0 : row->value);
     row->value = 0;
     return STATUS_OK;
 }

@@ -190,17 +190,18 @@ static void write_counts(struct apply *apply)
     uint8_t operand[256 * COUNTER_BYTES_MAX];
     for (size_t i = 0, next; i < rows->count; i = next) {
         const uint8_t *key = row_key(rows, &rows->row[i]);
-        size_t length = rows->row[i].key_length - 1U;
-        size_t used = 0;
+        size_t key_length = rows->row[i].key_length - 1U;
+        size_t length = 0;
         for (next = i; next < rows->count; next++) {
             const struct row *row = &rows->row[next];
-            if (row->key_length != length + 1 || memcmp(row_key(rows, row), key, length) != 0)
+            if (row->key_length != key_length + 1 ||
+                memcmp(row_key(rows, row), key, key_length) != 0)
                 break;
-            ASSERT(used + COUNTER_BYTES_MAX <= sizeof(operand));
-            memcpy(operand + used, row_key(rows, row) + length, row->value_length + 1U);
-            used += row->value_length + 1U;
+            ASSERT(length + COUNTER_BYTES_MAX <= sizeof(operand));
+            memcpy(operand + length, row_key(rows, row) + key_length, row->value_length + 1U);
+            length += row->value_length + 1U;
         }
-        sink_merge(&apply->sink, key, length, operand, used);
+        sink_merge(&apply->sink, key, key_length, operand, length);
     }
 }
 
@@ -315,7 +316,7 @@ static enum status look_up_lived(struct apply *apply)
     return pile_relations(apply) ? read_old_times(apply) : STATUS_NO_MEMORY;
 }
 
-static enum status check_space(const struct store_rocksdb *rocks)
+enum status rocksdb_check_space(const struct store_rocksdb *rocks)
 {
     struct statvfs space;
     if (statvfs(rocks->directory, &space) != 0) {
@@ -337,7 +338,7 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
 {
     struct apply apply = {
         .rocks = rocks, .changes = changes, .rows = &rocks->rows, .place = rocks->place};
-    enum status status = check_space(rocks);
+    enum status status = rocksdb_check_space(rocks);
     if (status != STATUS_OK)
         return status;
     count_changes(&apply);
@@ -345,8 +346,10 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
     if (status != STATUS_OK)
         return status;
     uint64_t errors = background_errors(rocks);
-    sink_start(&apply.sink, rocks,
-               2 * changes->reaction_count + changes->count_count + changes->token_count);
+    status = sink_start(&apply.sink, rocks,
+                        2 * changes->reaction_count + changes->count_count + changes->token_count);
+    if (status != STATUS_OK)
+        return status;
     status = sink_finish(&apply.sink, rocks, write_all(&apply) ? STATUS_OK : STATUS_NO_MEMORY);
     if (status != STATUS_OK)
         return status;

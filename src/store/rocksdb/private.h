@@ -92,6 +92,7 @@ enum status rocksdb_read_place(struct store_rocksdb *rocks, rocksdb_readoptions_
 /* apply.c */
 enum status rocksdb_apply(struct store *store, const struct store_changes *changes);
 enum status rocksdb_flush_all(struct store *store);
+enum status rocksdb_check_space(const struct store_rocksdb *rocks); /* or DISK_FULL, IO_FAILED */
 
 /* visit.c, verify.c */
 enum status rocksdb_visit(struct store *store, const struct store_visitor *visitor);

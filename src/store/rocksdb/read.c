@@ -37,8 +37,10 @@ enum status lookup_run(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
                        void *context)
 {
     ASSERT(count > 0 && count <= LOOKUP_MAX);
-    memset(lookup->values, 0, count * sizeof(*lookup->values));
-    memset(lookup->problems, 0, count * sizeof(*lookup->problems));
+    for (size_t i = 0; i < count; i++) {
+        lookup->values[i] = NULL;
+        lookup->problems[i] = NULL;
+    }
     rocksdb_batched_multi_get_cf(rocks->database, read, rocks->family, count,
                                  (const char *const *)lookup->keys, lookup->lengths, lookup->values,
                                  lookup->problems, sorted);

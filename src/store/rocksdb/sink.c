@@ -5,8 +5,8 @@
  * batches still go to the memtable, because each file is a run more to merge and to look into.
  *
  * RocksDB slows writers down when merging does not keep up, but not those who hand it files; so
- * before a file is begun, this waits while writes are stopped. It ends when a merge does, or when
- * the background cannot go on and says so.
+ * before a file is begun, this waits while writes are stopped. It ends when a merge does, when the
+ * background cannot go on and says so, or when the disk is full.
  *
  * The file is synced when RocksDB takes it, so after a crash the store may stand beyond the last
  * flush: data and position together, as ever.
@@ -36,30 +36,34 @@ static uint64_t property(struct store_rocksdb *rocks, const char *name)
     return value;
 }
 
-static void wait_for_merges(struct store_rocksdb *rocks)
+static enum status wait_for_merges(struct store_rocksdb *rocks)
 {
     uint64_t errors = property(rocks, "rocksdb.background-errors");
-    while (property(rocks, "rocksdb.is-write-stopped") != 0 &&
-           property(rocks, "rocksdb.background-errors") == errors)
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && property(rocks, "rocksdb.is-write-stopped") != 0 &&
+           property(rocks, "rocksdb.background-errors") == errors) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        status = rocksdb_check_space(rocks);
+    }
+    return status;
 }
 
-void sink_start(struct sink *sink, struct store_rocksdb *rocks, size_t rows)
+enum status sink_start(struct sink *sink, struct store_rocksdb *rocks, size_t rows)
 {
     *sink = (struct sink){0};
     if (rows < rocks->bulk_min) {
         sink->batch = rocks->batch;
         rocksdb_writebatch_clear(sink->batch);
-        return;
+        return STATUS_OK;
     }
-    wait_for_merges(rocks);
-    sink->file = rocksdb_sstfilewriter_create(rocks->files, rocks->options);
-    char *path = file_path(rocks->directory);
+    enum status status = wait_for_merges(rocks);
+    char *path = status == STATUS_OK ? file_path(rocks->directory) : NULL;
     if (path == NULL)
-        sink->problem = strdup("no memory");
-    else
-        rocksdb_sstfilewriter_open(sink->file, path, &sink->problem);
+        return status != STATUS_OK ? status : STATUS_NO_MEMORY;
+    sink->file = rocksdb_sstfilewriter_create(rocks->files, rocks->options);
+    rocksdb_sstfilewriter_open(sink->file, path, &sink->problem);
     free(path);
+    return STATUS_OK;
 }
 
 void sink_put(struct sink *sink, const uint8_t *key, size_t key_length, const uint8_t *value,

@@ -20,8 +20,8 @@ struct sink {
     char *problem;                 /* RocksDB's, from the first row it did not take */
 };
 
-/* `rows`: about how many there will be. */
-void sink_start(struct sink *sink, struct store_rocksdb *rocks, size_t rows);
+/* `rows`: about how many there will be. After any status but OK there is nothing to finish. */
+enum status sink_start(struct sink *sink, struct store_rocksdb *rocks, size_t rows);
 void sink_put(struct sink *sink, const uint8_t *key, size_t key_length, const uint8_t *value,
               size_t length);
 void sink_merge(struct sink *sink, const uint8_t *key, size_t key_length, const uint8_t *value,

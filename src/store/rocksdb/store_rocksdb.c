@@ -336,6 +336,8 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
 {
     struct opening opening = {.options = *options, .problem = problem, .size = size};
     fill_defaults(&opening.options);
+    if (size > 0)
+        problem[0] = '\0';
     struct store_rocksdb *rocks = calloc(1, sizeof(*rocks));
     char *directory = strdup(options->directory);
     if (rocks == NULL || directory == NULL) {
@@ -365,3 +367,12 @@ int store_rocksdb_exists(const char *directory)
         return result == -ENOENT ? 0 : result;
     return opening.has_current || opening.has_tables || opening.has_mark;
 }
+
+#ifdef __SANITIZE_THREAD__
+/* RocksDB itself is not built for the thread sanitizer, which then takes its locks for none. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "ignore_noninstrumented_modules=1";
+}
+#endif
