@@ -4,6 +4,7 @@
 #include "cli/serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "net/server.h"
 
 #define FILES_BESIDE_CONNECTIONS 512 /* segments, loops, listeners and the like */
+#define ARENAS                   2   /* of malloc; what each keeps for itself nobody counts */
 
 /* What `serve` holds while it runs. */
 struct serving {
@@ -215,6 +217,7 @@ static void raise_file_limit(const struct serving *s)
 static int serve(struct serving *s)
 {
     int code = 1;
+    mallopt(M_ARENA_MAX, ARENAS);
     raise_file_limit(s);
     if (!open_directory(s))
         return code;

@@ -23,6 +23,8 @@ enum {
     RUNS_STOP = 36,
     LOG_NOTHING = 6, /* one above the highest level there is */
     SCAN_AHEAD = 2 * 1024 * 1024,
+    MERGE_AHEAD_MIN = 64 * 1024,
+    MERGE_AHEAD_PART = 32, /* of the write buffer */
 };
 
 static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
@@ -46,7 +48,14 @@ static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
     rocksdb_block_based_options_destroy(table);
 }
 
-static void tune_compaction(rocksdb_options_t *out, uint32_t threads)
+/* Every file that is merged is read ahead, so what is large for one is much for a small memory. */
+static size_t merge_ahead(const struct store_rocksdb_options *options)
+{
+    uint64_t bytes = options->write_buffer_bytes / MERGE_AHEAD_PART;
+    return bytes < MERGE_AHEAD_MIN ? MERGE_AHEAD_MIN : bytes > SCAN_AHEAD ? SCAN_AHEAD : bytes;
+}
+
+static void tune_compaction(rocksdb_options_t *out, const struct store_rocksdb_options *options)
 {
     rocksdb_universal_compaction_options_t *universal =
         rocksdb_universal_compaction_options_create();
@@ -60,8 +69,8 @@ static void tune_compaction(rocksdb_options_t *out, uint32_t threads)
     rocksdb_options_set_level0_slowdown_writes_trigger(out, RUNS_SLOW);
     rocksdb_options_set_level0_stop_writes_trigger(out, RUNS_STOP);
     rocksdb_options_set_compression(out, rocksdb_lz4_compression);
-    rocksdb_options_set_max_background_jobs(out, (int)threads + 1);
-    rocksdb_options_compaction_readahead_size(out, SCAN_AHEAD);
+    rocksdb_options_set_max_background_jobs(out, (int)options->threads + 1);
+    rocksdb_options_compaction_readahead_size(out, merge_ahead(options));
 }
 
 static void tune_threads(rocksdb_options_t *out, uint32_t threads)
@@ -97,7 +106,7 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     if (options->read_only)
         rocksdb_options_set_db_log_dir(out, "/dev/null"); /* no directory: not even made */
     tune_tables(out, cache);
-    tune_compaction(out, options->threads);
+    tune_compaction(out, options);
     tune_threads(out, options->threads);
     return out;
 }
