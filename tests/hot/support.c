@@ -94,6 +94,7 @@ void bed_open_quiet(struct bed *bed, uint64_t limit, struct hot_memory_options o
     bed->budget.limit = limit;
     bed->store_budget.limit = GIB(64);
     bed->options = options;
+    bed->options.store = NULL;
     open_hot(bed);
     recorder_open(&bed->recorder);
 }
@@ -331,19 +332,30 @@ bool bed_has_user(struct bed *bed, struct id user)
     return there;
 }
 
+static void leave(void *context, struct slab *slab, uint32_t cell)
+{
+    (void)context;
+    (void)slab;
+    (void)cell;
+}
+
+void bed_move_table(struct table *table)
+{
+    uint32_t cursor = 0;
+    do
+        cursor = table_visit_some(table, cursor, 64, leave, NULL);
+    while (cursor != 0);
+}
+
 void bed_evict_item(struct bed *bed, struct item item)
 {
     struct hot_memory *hot = hot_memory_of(bed->hot);
     uint64_t hash = item_hash_of(hot, item);
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
-    const struct item_row *row = item_find(shard, hash, item);
-    assert_non_null(row);
-    assert_true(row->stamp < loads_clean(&hot->loads));
-    struct table_walk walk = table_walk_start(&shard->table, hash);
-    uint32_t cell = table_walk_next(&walk);
-    while (slab_at(&shard->slab, cell) != (const void *)row)
-        cell = table_walk_next(&walk);
+    uint32_t cell = item_cell(shard, hash, item);
+    assert_int_not_equal(cell, 0);
+    assert_true(item_at(shard, cell)->stamp < loads_clean(&hot->loads));
     item_evict(shard, hash, cell);
     pthread_mutex_unlock(&shard->lock);
 }

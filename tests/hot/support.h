@@ -111,6 +111,9 @@ void bed_evict(struct bed *bed);
 /* Only this one, which must be there and clean. */
 void bed_evict_item(struct bed *bed, struct item item);
 
+/* Moves the cells of the table itself out of retiring pages. */
+void bed_move_table(struct table *table);
+
 /* Every third is a UUID. Wide ids share lower halves with narrow ones and with each other. */
 static inline struct id id_number(uint32_t number)
 {

@@ -332,6 +332,19 @@ static void check_all(struct run *run)
     }
 }
 
+/* What all of it would take in memory, had it no store. */
+static uint64_t whole_bytes(struct run *run)
+{
+    struct bed whole;
+    struct recorder *recorder = &run->bed.recorder;
+    bed_open_quiet(&whole, GIB(4), run->bed.options);
+    assert_int_equal(hot_memory_apply(whole.hot, recorder->events, recorder->count, 1, run->now_s),
+                     STATUS_OK);
+    uint64_t bytes = memory_used(&whole.budget);
+    bed_close(&whole);
+    return bytes;
+}
+
 /* With everything projected the tier shrinks to what it may have, and the store is sound. */
 static void check_end(struct run *run)
 {
@@ -339,7 +352,12 @@ static void check_end(struct run *run)
     bed_project_all(bed);
     for (int i = 0; i < 4; i++)
         bed_keep(bed, run->now_s);
-    assert_true(memory_used(&bed->budget) <= bed->budget.limit);
+    size_t pages = slab_pool_free_pages(hot_memory_of(bed->hot)->pool);
+    uint64_t used = memory_used(&bed->budget) - pages * SLAB_PAGE_BYTES;
+    print_message("%llu KiB of %llu in use at the end; all of it would take %llu\n",
+                  (unsigned long long)(used / 1024), (unsigned long long)(bed->budget.limit / 1024),
+                  (unsigned long long)(whole_bytes(run) / 1024));
+    assert_true(used <= bed->budget.limit - MIB(1)); /* so much is kept free for what comes */
     struct store_report report = {0};
     assert_int_equal(store_verify(bed->store, NULL, NULL, &report), STATUS_OK);
     check_all(run);
@@ -379,7 +397,7 @@ static void run_cache(uint64_t limit, uint64_t operations, bool real_sizes, bool
     check_end(run);
     if (must_evict) {
         assert_true(run->total.evicted_users > USERS && run->total.evicted_items > ITEMS);
-        assert_true(run->total.emptied_pages > 1000 && run->refused > 0);
+        assert_true(run->total.emptied_pages > 1000);
     }
     bed_close(&run->bed);
     free(run->model.live);

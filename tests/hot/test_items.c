@@ -139,6 +139,126 @@ static void test_four_short_counters_take_40_bytes(void **state)
     item_bed_close(&bed);
 }
 
+static bool fill(struct item_bed *bed, struct item item, const struct store_value *values,
+                 uint32_t count)
+{
+    return item_fill(&bed->shard, item_hash(item, 3), item, values, count);
+}
+
+static struct item_row *row_of(struct item_bed *bed, struct item item)
+{
+    return item_find(&bed->shard, item_hash(item, 3), item);
+}
+
+/* What the store has makes a row, completes a partial one, and leaves a whole one alone. */
+static void test_filling(void **state)
+{
+    (void)state;
+    const struct store_value values[] = {{.value = 7, .name = 1}, {.value = 1LL << 40, .name = 2}};
+    struct item_bed bed;
+    item_bed_open(&bed, MIB(1));
+    for (uint32_t number = 0; number < 6; number++) {
+        struct item item = item_number(number);
+        assert_true(fill(&bed, item, values, 2));
+        assert_int_equal(value(&bed, item, 1), 7);
+        assert_true(value(&bed, item, 2) == 1LL << 40);
+        assert_int_equal(row_of(&bed, item)->stamp, 0);
+        assert_int_equal(add(&bed, item, 1, 1), STATUS_OK);
+        assert_true(fill(&bed, item, values, 2));
+        assert_int_equal(value(&bed, item, 1), 8);
+    }
+    struct item partial = item_number(20);
+    uint64_t hash = item_hash(partial, 3);
+    uint32_t cell = 0;
+    assert_int_equal(item_reserve(&bed.shard, hash, partial, 1, -3, ITEM_PARTIAL, &cell),
+                     STATUS_OK);
+    item_add(item_at(&bed.shard, cell), 1, -3, 55);
+    assert_int_equal(add(&bed, partial, 3, 4), STATUS_OK);
+    assert_true(row_of(&bed, partial)->flags & ITEM_PARTIAL);
+    assert_true(fill(&bed, partial, values, 2));
+    assert_false(row_of(&bed, partial)->flags & ITEM_PARTIAL);
+    assert_int_equal(value(&bed, partial, 1), 4);
+    assert_true(value(&bed, partial, 2) == 1LL << 40);
+    assert_int_equal(value(&bed, partial, 3), 4);
+    assert_int_equal(row_of(&bed, partial)->stamp, 77); /* that of its last change */
+    struct item nothing = item_number(30);
+    assert_true(fill(&bed, nothing, NULL, 0));
+    assert_int_equal(row_of(&bed, nothing)->count, 0);
+    item_bed_close(&bed);
+}
+
+/* No memory half-way: a new row is gone again, a partial one still partial and as it was. */
+static void test_filling_without_memory(void **state)
+{
+    (void)state;
+    struct store_value values[LIMIT_NAMES];
+    struct item_bed bed;
+    struct item partial = item_number(20);
+    uint32_t cell = 0;
+    for (uint32_t i = 0; i < LIMIT_NAMES; i++)
+        values[i] = (struct store_value){.value = 1LL << 40, .name = (uint8_t)i};
+    item_bed_open(&bed, MIB(1));
+    assert_int_equal(
+        item_reserve(&bed.shard, item_hash(partial, 3), partial, 1, 5, ITEM_PARTIAL, &cell),
+        STATUS_OK);
+    item_add(item_at(&bed.shard, cell), 1, 5, 55);
+    uint32_t filled = 0;
+    while (fill(&bed, item_number(100 + filled), values, LIMIT_NAMES))
+        filled++;
+    assert_true(filled > 10);
+    assert_null(row_of(&bed, item_number(100 + filled)));
+    assert_int_equal(bed.shard.table.rows, 1 + filled);
+    assert_false(fill(&bed, partial, values, LIMIT_NAMES));
+    assert_true(row_of(&bed, partial)->flags & ITEM_PARTIAL);
+    assert_int_equal(value(&bed, partial, 1), 5);
+    item_evict(&bed.shard, item_hash(item_number(100), 3),
+               item_cell(&bed.shard, item_hash(item_number(100), 3), item_number(100)));
+    assert_true(fill(&bed, partial, values, LIMIT_NAMES));
+    assert_true(value(&bed, partial, 1) == (1LL << 40) + 5);
+    assert_true(value(&bed, partial, 200) == 1LL << 40);
+    item_bed_close(&bed);
+}
+
+/* Rows of all forms move and go; those that stay keep everything. */
+static void test_moving_and_evicting(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000 };
+    struct chance chance = {test_seed()};
+    struct item_bed bed;
+    static int64_t values[ROWS][6];
+    static bool there[ROWS];
+    memset(values, 0, sizeof(values));
+    memset(there, 0, sizeof(there));
+    item_bed_open(&bed, MIB(8));
+    for (uint32_t step = 0; step < 60000; step++) {
+        uint32_t number = chance_below(&chance, ROWS);
+        struct item item = item_number(number);
+        uint64_t hash = item_hash(item, 3);
+        uint32_t cell = item_cell(&bed.shard, hash, item);
+        uint32_t dice = chance_below(&chance, 10);
+        assert_int_equal(cell != 0, there[number]);
+        if (dice < 6) {
+            uint8_t name = (uint8_t)chance_below(&chance, 6);
+            int64_t delta = (int64_t)(chance_next(&chance) >> (30 + chance_below(&chance, 30)));
+            assert_int_equal(add(&bed, item, name, delta), STATUS_OK);
+            values[number][name] += delta;
+            there[number] = true;
+        } else if (dice < 8 && cell != 0) {
+            assert_true(item_relocate(&bed.shard, hash, cell));
+            assert_int_not_equal(item_cell(&bed.shard, hash, item), cell);
+            assert_int_equal(row_of(&bed, item)->stamp, 77);
+        } else if (cell != 0) {
+            item_evict(&bed.shard, hash, cell);
+            memset(values[number], 0, sizeof(values[number]));
+            there[number] = false;
+        }
+        for (uint8_t name = 0; name < 6; name++)
+            assert_true(value(&bed, item, name) == values[number][name]);
+    }
+    item_bed_close(&bed);
+}
+
 /* What is added to a partial row may leave the range of a counter, and return with its base. */
 static void test_a_part_may_leave_the_range(void **state)
 {
@@ -167,6 +287,9 @@ int main(void)
         cmocka_unit_test(test_overflow_is_refused),
         cmocka_unit_test(test_reserving_shows_nothing),
         cmocka_unit_test(test_four_short_counters_take_40_bytes),
+        cmocka_unit_test(test_filling),
+        cmocka_unit_test(test_filling_without_memory),
+        cmocka_unit_test(test_moving_and_evicting),
         cmocka_unit_test(test_a_part_may_leave_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,9 +192,9 @@ static void test_what_is_absent_is_read_once(void **state)
     struct front front;
     struct bed bed;
     struct store_reaction made = {.user = ann, .item = video, .kind = LIKE, .time_s = 1};
-    struct store_changes changes = {.reactions = &made, .reaction_count = 1};
+    struct store_reaction gone = {.user = ann, .item = video, .kind = LIKE, .was_live = true};
     front_open(&front, &bed);
-    filters_before(bed.filters, &changes);
+    filters_before(bed.filters, &(struct store_changes){.reactions = &made, .reaction_count = 1});
     for (int i = 0; i < 5; i++) {
         assert_false(bed_ask(&bed, ann, LIKE, video));
         assert_int_equal(bed_change(&bed, HOT_CLEAR, ann, LIKE, video, 4), 0);
@@ -202,11 +202,17 @@ static void test_what_is_absent_is_read_once(void **state)
     }
     assert_int_equal(front.reactions, 1);
     assert_int_equal(front.items, 1);
+    filters_after(bed.filters, &(struct store_changes){.reactions = &gone, .reaction_count = 1});
     assert_int_equal(bed_change(&bed, HOT_SET, ann, LIKE, video, 5), 1);
     assert_true(bed_ask(&bed, ann, LIKE, video));
+    assert_int_equal(front.reactions, 1);
+    settle(&bed);
+    bed_evict(&bed);
+    assert_true(bed_ask(&bed, ann, LIKE, video)); /* it is not absent any more */
+    assert_int_equal(front.reactions, 2);
     assert_int_equal(bed_change(&bed, HOT_CLEAR, ann, LIKE, video, 6), 1);
     assert_false(bed_ask(&bed, ann, LIKE, video));
-    assert_int_equal(front.reactions, 1);
+    assert_int_equal(front.reactions, 2);
     bed_close(&bed);
 }
 

@@ -63,16 +63,35 @@ static void check_order(struct shelf_bed *bed, struct sequence *sequence)
     shelf_visit(&bed->slab, &bed->shelf, see_chunk, sequence);
     assert_int_equal(sequence->seen, sequence->count);
     assert_int_equal(bed->shelf.count, sequence->count);
-    if (sequence->count != 0) {
-        struct shelf_entry oldest = shelf_oldest(&bed->slab, &bed->shelf);
-        assert_true(id_equal(oldest.id, entry_id(sequence->numbers[0], sequence->wide)));
+    if (sequence->count == 0) {
+        assert_int_equal(shelf_stamp(&bed->slab, &bed->shelf), 0);
+        return;
     }
+    struct shelf_entry oldest = shelf_oldest(&bed->slab, &bed->shelf);
+    assert_true(id_equal(oldest.id, entry_id(sequence->numbers[0], sequence->wide)));
+    /* stamps are those of the newest in each chunk, or more: never less */
+    struct shelf_tail tail = shelf_tail(&bed->slab, &bed->shelf);
+    assert_in_range(tail.count, 1, sequence->count);
+    assert_int_equal(tail.time_s, sequence->numbers[tail.count - 1] + 7);
+    assert_true(tail.stamp >= sequence->numbers[tail.count - 1] + 7);
+    assert_true(shelf_stamp(&bed->slab, &bed->shelf) >= sequence->numbers[sequence->count - 1] + 7);
+    assert_true(shelf_stamp(&bed->slab, &bed->shelf) >= tail.stamp);
 }
 
-static void sequence_drop(struct sequence *sequence, uint32_t index)
+/* Some pages are emptied under the shelf. */
+static void move_chunks(struct shelf_bed *bed, uint32_t pages)
 {
-    sequence->count--;
-    memmove(sequence->numbers + index, sequence->numbers + index + 1,
+    slab_retire_begin(&bed->slab, pages);
+    assert_true(shelf_relocate(&bed->slab, &bed->shelf));
+    assert_false(shelf_is_retiring(&bed->slab, &bed->shelf));
+    assert_int_equal(slab_retire_left(&bed->slab), 0);
+    slab_retire_end(&bed->slab);
+}
+
+static void sequence_drop(struct sequence *sequence, uint32_t index, uint32_t count)
+{
+    sequence->count -= count;
+    memmove(sequence->numbers + index, sequence->numbers + index + count,
             (sequence->count - index) * sizeof(uint32_t));
 }
 
@@ -98,15 +117,23 @@ static void check_mix(scan_fn *scan, bool wide)
                 shelf_find(&bed.slab, &bed.shelf, scan, entry_id(sequence.numbers[index], wide));
             assert_int_not_equal(place.chunk, 0);
             shelf_remove(&bed.slab, &bed.shelf, place);
-            sequence_drop(&sequence, index);
-        } else if (sequence.count != 0) {
+            sequence_drop(&sequence, index, 1);
+        } else if (dice < 99 && sequence.count != 0) {
             shelf_drop_oldest(&bed.slab, &bed.shelf);
-            sequence_drop(&sequence, 0);
+            sequence_drop(&sequence, 0, 1);
+        } else if (sequence.count != 0) {
+            sequence_drop(&sequence, 0, shelf_tail(&bed.slab, &bed.shelf).count);
+            shelf_drop_tail(&bed.slab, &bed.shelf);
         }
+        if (step % 64 == 0)
+            move_chunks(&bed, 1 + chance_below(&chance, 3));
         assert_int_equal(shelf_find(&bed.slab, &bed.shelf, scan, entry_id(next, wide)).chunk, 0);
         if (step % 16 == 0)
             check_order(&bed, &sequence);
     }
+    check_order(&bed, &sequence);
+    shelf_empty(&bed.slab, &bed.shelf);
+    sequence.count = 0;
     check_order(&bed, &sequence);
     shelf_bed_close(&bed);
 }

@@ -279,16 +279,14 @@ static void trim_user(void *context, struct slab *slab, uint32_t cell)
 {
     struct walk *walk = context;
     struct user_row *row = slab_at(slab, cell);
-    bool used = false;
-    for (struct shelf *shelf = &row->first, *next; shelf != NULL; shelf = next) {
-        next = user_next_shelf(walk->users, shelf);
+    struct shelf *shelf = &row->first;
+    do {
+        struct shelf *next = user_next_shelf(walk->users, shelf);
         if (shelf->flags & SHELF_USED && !(shelf->flags & SHELF_WARM))
             trim_shelf(walk, row, shelf);
-    }
-    for (struct shelf *shelf = &row->first; shelf != NULL && !used;
-         shelf = user_next_shelf(walk->users, shelf))
-        used = shelf->flags & SHELF_USED;
-    if (!used)
+        shelf = next;
+    } while (shelf != NULL);
+    if (!(row->first.flags & SHELF_USED) && row->first.next == 0)
         user_evict(walk->users, user_hash_of(walk->hot, user_of(row)), cell);
 }
 
