@@ -133,11 +133,15 @@ static void test_version_refused(void **state)
     test_fill(store, 5);
     assert_int_equal(store_flush(store), STATUS_OK);
     store_close(store);
-    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 2}, known[] = {0, 0, 0, 1};
+    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 3}, known[] = {0, 0, 0, 2};
+    const uint8_t before[] = {0, 0, 0, 1};
     char problem[256];
     test_write_row(&key, 1, next, sizeof(next));
     assert_null(test_open(0, false, problem));
-    assert_non_null(strstr(problem, "format version 2, this program knows 1"));
+    assert_non_null(strstr(problem, "format version 3, this program knows 2"));
+    test_write_row(&key, 1, before, sizeof(before));
+    assert_null(test_open(0, false, problem));
+    assert_non_null(strstr(problem, "format version 1, this program knows 2"));
     test_write_row(&key, 1, "abc", 3);
     assert_null(test_open(0, false, problem));
     assert_non_null(strstr(problem, "damaged"));
