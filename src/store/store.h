@@ -68,6 +68,27 @@ struct store_token {
     struct item item; /* what was added to */
 };
 
+/*
+ * A place in a list that is newest first: by time falling, then by id as the store sorts ids (narrow
+ * ones before wide ones, each rising). store_listed_order is that order.
+ */
+struct store_listed {
+    uint32_t time_s; /* as a place to go on from, 0: from the newest on */
+    struct id id;
+};
+
+/* < 0: a comes before b, 0: the same. */
+static inline int store_listed_order(struct store_listed a, struct store_listed b)
+{
+    if (a.time_s != b.time_s)
+        return a.time_s > b.time_s ? -1 : 1;
+    if (id_is_wide(a.id) != id_is_wide(b.id))
+        return id_is_wide(b.id) ? -1 : 1;
+    if (a.id.hi != b.id.hi)
+        return a.id.hi < b.id.hi ? -1 : 1;
+    return a.id.lo < b.id.lo ? -1 : a.id.lo > b.id.lo;
+}
+
 struct store_changes {
     const struct store_reaction *reactions; /* net effect, each key once: time_s 0 removes */
     size_t reaction_count;
@@ -119,6 +140,16 @@ struct store_ops {
     /* Fills first and count of each item, appends to values. `snapshot` may be NULL: now. */
     enum status (*read_items)(struct store *store, const struct store_snapshot *snapshot,
                               struct store_item *items, size_t count, struct store_values *values);
+    /*
+     * One page of a list: up to `limit` of what comes after `after`; *count of them. Items of one
+     * type that the user has reactions of a kind on; users that have one on the item.
+     */
+    enum status (*list_reactions)(struct store *store, struct id user, uint8_t kind, uint16_t type,
+                                  struct store_listed after, struct store_listed *out, size_t limit,
+                                  size_t *count);
+    enum status (*list_reactors)(struct store *store, struct item item, uint8_t kind,
+                                 struct store_listed after, struct store_listed *out, size_t limit,
+                                 size_t *count);
     enum status (*apply)(struct store *store, const struct store_changes *changes);
     /* Everything applied survives a crash and a power cut when this returns OK. */
     enum status (*flush)(struct store *store);
@@ -151,6 +182,21 @@ static inline enum status store_read_items(struct store *store,
                                            struct store_values *values)
 {
     return store->ops->read_items(store, snapshot, items, count, values);
+}
+
+static inline enum status store_list_reactions(struct store *store, struct id user, uint8_t kind,
+                                               uint16_t type, struct store_listed after,
+                                               struct store_listed *out, size_t limit,
+                                               size_t *count)
+{
+    return store->ops->list_reactions(store, user, kind, type, after, out, limit, count);
+}
+
+static inline enum status store_list_reactors(struct store *store, struct item item, uint8_t kind,
+                                              struct store_listed after, struct store_listed *out,
+                                              size_t limit, size_t *count)
+{
+    return store->ops->list_reactors(store, item, kind, after, out, limit, count);
 }
 
 static inline enum status store_apply(struct store *store, const struct store_changes *changes)

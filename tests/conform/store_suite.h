@@ -58,6 +58,10 @@ void suite_verify(struct store *store);
     TEST(store_suite_verify_finds)                                                                 \
     TEST(store_suite_large_batch)                                                                  \
     TEST(store_suite_hot_item)                                                                     \
+    TEST(store_suite_lists_order)                                                                  \
+    TEST(store_suite_lists_ends)                                                                   \
+    TEST(store_suite_lists_gone)                                                                   \
+    TEST(store_suite_lists_pages)                                                                  \
     TEST(store_suite_model)                                                                        \
     TEST(store_suite_any_batching)                                                                 \
     TEST(store_suite_threads)

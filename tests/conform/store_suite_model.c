@@ -244,6 +244,25 @@ struct reader {
     uint64_t reads;
 };
 
+static uint64_t torn_list(struct store *store)
+{
+    struct store_listed page[8];
+    size_t count, seen[4] = {0};
+    uint32_t times[4] = {0};
+    uint64_t torn = store_list_reactors(store, suite_count(1, 0, 0).item, 0,
+                                        (struct store_listed){0}, page, 8, &count) != STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t of = page[i].id.lo % 100;
+        if (of >= 4)
+            return torn + 1;
+        torn += seen[of]++ > 0 && times[of] != page[i].time_s;
+        times[of] = page[i].time_s;
+    }
+    for (size_t of = 0; of < 4; of++)
+        torn += seen[of] == 1;
+    return torn;
+}
+
 /* Pairs are set and cleared together: nobody may see the one without the other. */
 static void *reader_work(void *context)
 {
@@ -263,6 +282,7 @@ static void *reader_work(void *context)
         if (items[0].count == 1 && items[1].count == 1)
             reader->torn += values.values[0].value != values.values[1].value;
         free(values.values);
+        reader->torn += torn_list(reader->store);
         reader->reads++;
     }
     return NULL;

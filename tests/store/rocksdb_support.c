@@ -126,6 +126,37 @@ static enum status answers_items(struct store *store, uint64_t position)
     return status;
 }
 
+/* The likers of an item are those of every batch, but for the first item; each likes one item. */
+static enum status answers_lists(struct store *store, uint64_t position)
+{
+    enum { PAGE = 16 };
+    for (uint64_t item = 0; item < LIKES; item++) {
+        struct store_listed page[PAGE], after = {0};
+        uint64_t of = position;
+        size_t count = PAGE;
+        while (count == PAGE) {
+            enum status status = store_list_reactors(store, (struct item){.id.lo = item}, 0, after,
+                                                     page, PAGE, &count);
+            if (status != STATUS_OK)
+                return status;
+            for (size_t i = 0; i < count; i++, of = item == 0 ? 0 : of - 1) {
+                assert_int_equal(page[i].time_s, of + 100);
+                assert_true(id_equal(page[i].id, like(of, item).user));
+                after = page[i];
+            }
+        }
+        assert_int_equal(of, 0);
+        enum status status = store_list_reactions(store, like(position, item).user, 0, 0,
+                                                  (struct store_listed){0}, page, PAGE, &count);
+        if (status != STATUS_OK)
+            return status;
+        assert_int_equal(count, position > 0);
+        if (position > 0)
+            assert_true(page[0].time_s == position + 100 && page[0].id.lo == item);
+    }
+    return STATUS_OK;
+}
+
 static enum status count_one(void *context, const struct store_reaction *reaction)
 {
     assert_in_range(reaction->item.id.lo, 0, LIKES - 1);
@@ -142,6 +173,8 @@ enum status test_answers(struct store *store)
     enum status status = answers_reactions(store, position);
     if (status == STATUS_OK)
         status = answers_items(store, position);
+    if (status == STATUS_OK)
+        status = answers_lists(store, position);
     if (status == STATUS_OK)
         status = store_visit(store, &visitor);
     if (status != STATUS_OK)

@@ -62,6 +62,18 @@ static void test_keys_come_back(void **state)
             assert_false(key_read_by_item(key, cut, &out));
         key[1 + number % 2] ^= 1; /* stands where it does not belong */
         assert_false(key_read_by_item(key, length, &out));
+        length = key_write_by_user(key, &in, in.time_s);
+        assert_true(length <= KEY_MAX && key_read_by_user(key, length, &out) && same(&in, &out));
+        assert_int_equal(out.time_s, in.time_s);
+        for (size_t cut = 0; cut < length; cut++)
+            assert_false(key_read_by_user(key, cut, &out));
+        uint8_t relation[KEY_MAX], made[KEY_MAX];
+        size_t relation_length = key_write_reaction(relation, &in);
+        assert_int_equal(relation_write_by_user(made, relation, relation_length, in.time_s),
+                         length);
+        assert_memory_equal(made, key, length);
+        key[1 + number % 2] ^= 1;
+        assert_false(key_read_by_user(key, length, &out));
         length = key_write_counters(key, in.item);
         assert_true(key_read_counters(key, length, &out.item) && item_equal(in.item, out.item));
         assert_int_equal(key_item_part(key, length), length);
@@ -82,6 +94,51 @@ static void test_by_item_order(void **state)
     size_t part = key_write_counters(counters, like.item);
     assert_memory_equal(counters + 1, newer + 1, part - 1);
     assert_int_equal(key_item_part(newer, length), part);
+}
+
+static int compare_keys(const uint8_t *a, size_t a_length, const uint8_t *b, size_t b_length)
+{
+    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+    return order != 0 ? order : (int)a_length - (int)b_length;
+}
+
+static struct store_listed random_listed(uint64_t number)
+{
+    return (struct store_listed){.time_s = 1 + (uint32_t)(hash_3(seed, number, 7) % 4),
+                                 .id = random_id(number)};
+}
+
+/* Keys of both lists sort as places do, and bounds fall between them. */
+static void test_listed_order(void **state)
+{
+    (void)state;
+    const struct store_reaction common = random_reaction(1);
+    for (uint64_t number = 0; number < 20000; number++) {
+        struct store_listed places[2] = {random_listed(number), random_listed(number * 7 + 1)};
+        uint8_t keys[2][KEY_MAX], head[KEY_MAX], bound[KEY_BOUND_MAX];
+        size_t lengths[2], head_length;
+        for (int i = 0; i < 2; i++) {
+            struct store_reaction reaction = common;
+            *(number % 2 ? &reaction.user : &reaction.item.id) = places[i].id;
+            lengths[i] = number % 2 ? key_write_by_item(keys[i], &reaction, places[i].time_s)
+                                    : key_write_by_user(keys[i], &reaction, places[i].time_s);
+        }
+        head_length = number % 2
+                          ? list_write_reactors(head, common.item, common.kind)
+                          : list_write_reactions(head, common.user, common.kind, common.item.type);
+        int wanted = store_listed_order(places[0], places[1]);
+        int order = compare_keys(keys[0], lengths[0], keys[1], lengths[1]);
+        assert_true((wanted < 0) == (order < 0) && (wanted > 0) == (order > 0));
+        struct store_listed back;
+        assert_true(list_read(keys[1], lengths[1], head_length, &back));
+        assert_int_equal(store_listed_order(back, places[1]), 0);
+        size_t length = list_write_after(bound, head, head_length, places[0]);
+        assert_true((wanted < 0) == (compare_keys(bound, length, keys[1], lengths[1]) <= 0));
+        length = list_write_after(bound, head, head_length, (struct store_listed){0});
+        assert_true(compare_keys(bound, length, keys[1], lengths[1]) <= 0);
+        length = list_write_end(bound, head, head_length);
+        assert_true(compare_keys(bound, length, keys[1], lengths[1]) > 0);
+    }
 }
 
 static void test_small_rows_come_back(void **state)
@@ -204,11 +261,9 @@ int main(void)
     seed = text != NULL ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
     printf("LAUD_SEED=%llu\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_come_back),
-        cmocka_unit_test(test_by_item_order),
-        cmocka_unit_test(test_small_rows_come_back),
-        cmocka_unit_test(test_counters_come_back),
-        cmocka_unit_test(test_sorting),
+        cmocka_unit_test(test_keys_come_back),     cmocka_unit_test(test_by_item_order),
+        cmocka_unit_test(test_listed_order),       cmocka_unit_test(test_small_rows_come_back),
+        cmocka_unit_test(test_counters_come_back), cmocka_unit_test(test_sorting),
         cmocka_unit_test(test_sorting_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

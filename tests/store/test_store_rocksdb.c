@@ -133,11 +133,15 @@ static void test_version_refused(void **state)
     test_fill(store, 5);
     assert_int_equal(store_flush(store), STATUS_OK);
     store_close(store);
-    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 2}, known[] = {0, 0, 0, 1};
+    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 3}, known[] = {0, 0, 0, 2};
+    const uint8_t before[] = {0, 0, 0, 1};
     char problem[256];
     test_write_row(&key, 1, next, sizeof(next));
     assert_null(test_open(0, false, problem));
-    assert_non_null(strstr(problem, "format version 2, this program knows 1"));
+    assert_non_null(strstr(problem, "format version 3, this program knows 2"));
+    test_write_row(&key, 1, before, sizeof(before));
+    assert_null(test_open(0, false, problem));
+    assert_non_null(strstr(problem, "format version 1, this program knows 2"));
     test_write_row(&key, 1, "abc", 3);
     assert_null(test_open(0, false, problem));
     assert_non_null(strstr(problem, "damaged"));
@@ -218,6 +222,49 @@ static void test_budget(void **state)
     assert_int_equal(memory_used(&budget), 0);
 }
 
+/* Steps that RocksDB takes for a page of 20, wherever in a list of LONG it is. */
+static uint64_t page_steps(struct store *store, struct store_listed after)
+{
+    struct store_listed page[20];
+    size_t count;
+    rocksdb_set_perf_level(rocksdb_enable_count);
+    rocksdb_perfcontext_t *context = rocksdb_perfcontext_create();
+    rocksdb_perfcontext_reset(context);
+    assert_int_equal(
+        store_list_reactions(store, (struct id){.lo = 1}, 0, 0, after, page, 20, &count),
+        STATUS_OK);
+    assert_int_equal(count, 20);
+    assert_int_equal(page[0].time_s, after.time_s - 1);
+    uint64_t steps = rocksdb_perfcontext_metric(context, rocksdb_user_key_comparison_count) +
+                     rocksdb_perfcontext_metric(context, rocksdb_internal_key_skipped_count);
+    rocksdb_perfcontext_destroy(context);
+    rocksdb_set_perf_level(rocksdb_disable);
+    return steps;
+}
+
+static void test_page_costs_what_it_returns(void **state)
+{
+    (void)state;
+    enum { LONG = 50000 };
+    struct store *store = test_must_open(0);
+    struct store_reaction *likes = calloc(LONG, sizeof(*likes));
+    for (uint32_t i = 0; i < LONG; i++)
+        likes[i] = (struct store_reaction){.user.lo = 1, .item.id.lo = i, .time_s = i + 1};
+    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = likes,
+                                                                .reaction_count = LONG,
+                                                                .position = 1}),
+                     STATUS_OK);
+    for (int flushed = 0; flushed < 2; flushed++) {
+        const uint32_t places[] = {LONG + 1, LONG / 2, 1000, 21};
+        for (size_t i = 0; i < 4; i++)
+            assert_in_range(page_steps(store, (struct store_listed){places[i], {.lo = places[i]}}),
+                            20, 500);
+        assert_int_equal(store_flush(store), STATUS_OK);
+    }
+    free(likes);
+    store_close(store);
+}
+
 static void test_no_directory(void **state)
 {
     (void)state;
@@ -243,6 +290,7 @@ int main(int argc, char **argv)
         TEST(test_locked),
         TEST(test_read_only_changes_nothing),
         TEST(test_budget),
+        TEST(test_page_costs_what_it_returns),
         TEST(test_no_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

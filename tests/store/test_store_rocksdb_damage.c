@@ -226,14 +226,13 @@ static void test_verify_finds_rows(void **state)
     expect_found(&files, "video:77: the counter like is 1, but there are 0 reactions");
 
     test_write_row(key, key_write_reaction(key, &like), NULL, 0);
-    expect_found(&files,
-                 "video:3: a reaction is kept by item but not by user (user 40003, kind 0)");
+    expect_found(&files, "video:3: a reaction is only in its item's list (user 40003, kind 0)");
     put_u32(value, 141);
     test_write_row(key, key_write_reaction(key, &like), value, 4);
-    expect_found(&files, "video:3: a reaction has another time by user than by item");
+    expect_found(&files, "video:3: a reaction has another time in its item's list");
     like.item.id.lo = 4;
     test_write_row(key, key_write_reaction(key, &like), value, 4);
-    expect_found(&files, "video:4: a reaction is kept by user but not by item");
+    expect_found(&files, "video:4: a reaction is missing in its item's list");
 
     place_write(value, &(struct store_place){.position = 82, .reactions = 700});
     const uint8_t place = TAG_POSITION;
@@ -243,6 +242,61 @@ static void test_verify_finds_rows(void **state)
     expect_found(&files, "a row of sort R");
     test_write_row((const uint8_t *)"Iabcdefghijklmnopqrstuvw", 24, "", 0);
     expect_found(&files, "a row of sort I");
+    files_drop(&files);
+}
+
+/* The same of by-user rows, which no counter stands for. */
+static void test_verify_finds_by_user(void **state)
+{
+    (void)state;
+    static struct files files;
+    uint8_t key[KEY_MAX];
+    make_store(&files);
+    struct store_reaction like = {.user.lo = 40 * 1000 + 3, .item.id.lo = 3, .time_s = 140};
+
+    test_write_row(key, key_write_by_user(key, &like, 140), NULL, 0);
+    expect_found(&files, "video:3: a reaction is missing in its user's list (user 40003, kind 0)");
+    test_write_row(key, key_write_by_user(key, &like, 141), "", 0);
+    expect_found(&files, "video:3: a reaction has another time in its user's list");
+    like.kind = 1;
+    test_write_row(key, key_write_by_user(key, &like, 140), "", 0);
+    expect_found(&files, "video:3: a reaction is only in its user's list (user 40003, kind 1)");
+    /* as many as there should be, but one of them is another */
+    test_write_row(key, key_write_by_user(key, &like, 140), "", 0);
+    like.kind = 0;
+    test_write_row(key, key_write_by_user(key, &like, 140), NULL, 0);
+    expect_found(&files, "video:3: a reaction is only in its user's list (user 40003, kind 1)");
+    test_write_row(key, key_write_by_user(key, &like, 140), "x", 1);
+    expect_found(&files, "a row of sort U");
+    test_write_row((const uint8_t *)"Uabcdefghijklmnopqrstuvw", 24, "", 0);
+    expect_found(&files, "a row of sort U");
+    files_drop(&files);
+}
+
+/* A list that meets a row it cannot read says so, and no other list does. */
+static void test_lists_find_rows(void **state)
+{
+    (void)state;
+    static struct files files;
+    uint8_t key[KEY_MAX];
+    size_t count;
+    make_store(&files);
+    struct store_reaction like = {.user.lo = 40 * 1000 + 3, .item.id.lo = 3, .time_s = 140};
+    test_write_row(key, key_write_by_user(key, &like, 140) - 1, "", 0);
+    test_write_row(key, key_write_by_item(key, &like, 140) - 1, "", 0);
+    struct store *store = test_must_open(0);
+    struct store_listed out[100], start = {0};
+    assert_int_equal(store_list_reactions(store, like.user, 0, 0, start, out, 100, &count),
+                     STATUS_DAMAGED);
+    assert_int_equal(store_list_reactors(store, like.item, 0, start, out, 100, &count),
+                     STATUS_DAMAGED);
+    like.user.lo++, like.item.id.lo++;
+    assert_int_equal(store_list_reactions(store, like.user, 0, 0, start, out, 100, &count),
+                     STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(store_list_reactors(store, like.item, 0, start, out, 100, &count), STATUS_OK);
+    assert_int_equal(count, 82);
+    store_close(store);
     files_drop(&files);
 }
 
@@ -282,8 +336,9 @@ int main(void)
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, test_directory_setup, test_directory_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_missing_file),      TEST(test_truncated_file),  TEST(test_flipped_byte),
-        TEST(test_verify_finds_rows), TEST(test_reads_find_rows),
+        TEST(test_missing_file),      TEST(test_truncated_file),       TEST(test_flipped_byte),
+        TEST(test_verify_finds_rows), TEST(test_verify_finds_by_user), TEST(test_lists_find_rows),
+        TEST(test_reads_find_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

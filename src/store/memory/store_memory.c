@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/names.h"
+#include "store/memory/list.h"
 #include "store/memory/rows.h"
 
 #define STORE_MEMORY_MAGIC 0x73746f72656d656dULL
@@ -91,6 +92,34 @@ static enum status read_items(struct store *store, const struct store_snapshot *
         status = read_item(rows, &items[i], values);
     pthread_mutex_unlock(&memory->lock);
     return status;
+}
+
+static enum status list_page(struct store *store, const struct memory_list *list,
+                             struct store_listed after, struct store_listed *out, size_t limit,
+                             size_t *count)
+{
+    struct store_memory *memory = memory_of(store);
+    pthread_mutex_lock(&memory->lock);
+    *count = memory_list_page(&memory->rows, list, after, out, limit);
+    pthread_mutex_unlock(&memory->lock);
+    return STATUS_OK;
+}
+
+static enum status list_reactions(struct store *store, struct id user, uint8_t kind, uint16_t type,
+                                  struct store_listed after, struct store_listed *out, size_t limit,
+                                  size_t *count)
+{
+    const struct store_reaction common = {.user = user, .item.type = type, .kind = kind};
+    const struct memory_list list = {.common = &common, .of_user = true};
+    return list_page(store, &list, after, out, limit, count);
+}
+
+static enum status list_reactors(struct store *store, struct item item, uint8_t kind,
+                                 struct store_listed after, struct store_listed *out, size_t limit,
+                                 size_t *count)
+{
+    const struct store_reaction common = {.item = item, .kind = kind};
+    return list_page(store, &(struct memory_list){.common = &common}, after, out, limit, count);
 }
 
 static enum status check_claims(struct store_memory *memory, const struct store_changes *changes)
@@ -428,6 +457,8 @@ static const struct store_ops store_memory_ops = {
     .name = "memory",
     .read_reactions = read_reactions,
     .read_items = read_items,
+    .list_reactions = list_reactions,
+    .list_reactors = list_reactors,
     .apply = apply,
     .flush = flush,
     .snapshot = take_snapshot,

@@ -3,10 +3,10 @@
  * (sink.c). Rows go in key order, tag after tag, each tag in a pile of its own to need less memory
  * at a time.
  *
- * A by-item row has the time in its key. Where the store already has a reaction, its old time is
- * read from the relation row to find the by-item row that must go; the change says so, so a batch
- * of new reactions reads nothing. A reaction that should be there and is not means that store and
- * journal disagree: nothing is applied then.
+ * By-item and by-user rows have the time in their keys. Where the store already has a reaction, its
+ * old time is read from the relation row to find the rows that must go; the change says so, so a
+ * batch of new reactions reads nothing. A reaction that should be there and is not means that store
+ * and journal disagree: nothing is applied then.
  *
  * RocksDB is kept from meeting a full disk: below a floor of free space nothing is applied, and
  * the floor leaves room to flush what is in the memtables.
@@ -16,6 +16,7 @@
 #include <sys/statvfs.h>
 
 #include "base/log.h"
+#include "store/rocksdb/by_user.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
 #include "store/rocksdb/read.h"
@@ -32,29 +33,22 @@ struct apply {
     size_t lived;             /* changes whose reaction the store has */
 };
 
-/* The row's value: its new time, then which change it is. */
-static bool pile_relations(struct apply *apply)
+/* Relations whose old time is wanted. The row's value: which change it is. */
+static bool pile_lived(struct apply *apply)
 {
     const struct store_changes *changes = apply->changes;
-    if (!rows_start(apply->rows, changes->reaction_count))
+    if (!rows_start(apply->rows, apply->lived))
         return false;
     for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
-        if (!change->was_live && change->time_s == 0)
+        if (!changes->reactions[i].was_live)
             continue;
         uint8_t *key = rows_room(apply->rows);
-        size_t length = key_write_reaction(key, change);
-        put_u32(key + length, change->time_s);
-        put_u32(key + length + 4, (uint32_t)i);
-        rows_add(apply->rows, length, 8);
+        size_t length = key_write_reaction(key, &changes->reactions[i]);
+        put_u32(key + length, (uint32_t)i);
+        rows_add(apply->rows, length, 4);
     }
     rows_sort(apply->rows);
     return true;
-}
-
-static inline uint32_t row_change(const struct rows *rows, const struct row *row)
-{
-    return get_u32(row_value(rows, row) + 4);
 }
 
 struct old_found {
@@ -78,7 +72,7 @@ static enum status found_old(void *context, size_t at, const uint8_t *value, siz
     return STATUS_OK;
 }
 
-/* Fills old_times for the changes that need it, from the pile of relations. */
+/* Fills old_times for the changes that need it, from the pile of them. */
 static enum status read_old_times(struct apply *apply)
 {
     struct store_rocksdb *rocks = apply->rocks;
@@ -96,18 +90,40 @@ static enum status read_old_times(struct apply *apply)
     enum status status = STATUS_OK;
     size_t gathered = 0;
     for (size_t i = 0; status == STATUS_OK && i < rows->count; i++) {
-        uint32_t change = row_change(rows, &rows->row[i]);
-        if (apply->changes->reactions[change].was_live) {
-            lookup.keys[gathered] = row_key(rows, &rows->row[i]);
-            lookup.lengths[gathered] = rows->row[i].key_length;
-            found.change[gathered++] = change;
-        }
-        if (gathered == LOOKUP_MAX || (gathered > 0 && i + 1 == rows->count)) {
+        lookup.keys[gathered] = row_key(rows, &rows->row[i]);
+        lookup.lengths[gathered] = rows->row[i].key_length;
+        found.change[gathered++] = get_u32(row_value(rows, &rows->row[i]));
+        if (gathered == LOOKUP_MAX || i + 1 == rows->count) {
             status = lookup_run(rocks, rocks->read, &lookup, gathered, true, found_old, &found);
             gathered = 0;
         }
     }
     return status;
+}
+
+static inline uint32_t old_time(const struct apply *apply, size_t change)
+{
+    return apply->changes->reactions[change].was_live ? apply->rocks->old_times[change] : 0;
+}
+
+/* The row's value, as by_user.h wants it: its new time and its old one, 0 where there is none. */
+static bool pile_relations(struct apply *apply)
+{
+    const struct store_changes *changes = apply->changes;
+    if (!rows_start(apply->rows, changes->reaction_count + apply->lived))
+        return false;
+    for (size_t i = 0; i < changes->reaction_count; i++) {
+        const struct store_reaction *change = &changes->reactions[i];
+        if (!change->was_live && change->time_s == 0)
+            continue;
+        uint8_t *key = rows_room(apply->rows);
+        size_t length = key_write_reaction(key, change);
+        put_u32(key + length, change->time_s);
+        put_u32(key + length + 4, old_time(apply, i));
+        rows_add(apply->rows, length, 8);
+    }
+    rows_sort(apply->rows);
+    return true;
 }
 
 static void write_relations(struct apply *apply)
@@ -140,7 +156,7 @@ static bool pile_by_item(struct apply *apply)
         return false;
     for (size_t i = 0; i < changes->reaction_count; i++) {
         const struct store_reaction *change = &changes->reactions[i];
-        uint32_t old = change->was_live ? apply->rocks->old_times[i] : 0;
+        uint32_t old = old_time(apply, i);
         if (old == change->time_s)
             continue;
         if (old != 0)
@@ -280,7 +296,8 @@ static void write_place(struct apply *apply)
 static bool write_all(struct apply *apply)
 {
     _Static_assert(TAG_COUNTERS < TAG_BY_ITEM && TAG_BY_ITEM < TAG_TOKEN && TAG_TOKEN < TAG_NAME &&
-                       TAG_NAME < TAG_POSITION && TAG_POSITION < TAG_REACTION,
+                       TAG_NAME < TAG_POSITION && TAG_POSITION < TAG_REACTION &&
+                       TAG_REACTION < TAG_BY_USER,
                    "this is the order of keys");
     if (!pile_counts(apply))
         return false;
@@ -294,6 +311,7 @@ static bool write_all(struct apply *apply)
     if (!pile_relations(apply))
         return false;
     write_relations(apply);
+    by_user_write(&apply->sink, apply->rows);
     return true;
 }
 
@@ -313,7 +331,7 @@ static enum status look_up_lived(struct apply *apply)
 {
     if (apply->lived == 0)
         return STATUS_OK;
-    return pile_relations(apply) ? read_old_times(apply) : STATUS_NO_MEMORY;
+    return pile_lived(apply) ? read_old_times(apply) : STATUS_NO_MEMORY;
 }
 
 enum status rocksdb_check_space(const struct store_rocksdb *rocks)
@@ -347,7 +365,7 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
         return status;
     uint64_t errors = background_errors(rocks);
     status = sink_start(&apply.sink, rocks,
-                        2 * changes->reaction_count + changes->count_count + changes->token_count);
+                        3 * changes->reaction_count + changes->count_count + changes->token_count);
     if (status != STATUS_OK)
         return status;
     status = sink_finish(&apply.sink, rocks, write_all(&apply) ? STATUS_OK : STATUS_NO_MEMORY);

@@ -1,15 +1,17 @@
 /*
- * The format of the store, version 1. All rows are in the default column family. Integers of more
+ * The format of the store, version 2. All rows are in the default column family. Integers of more
  * than one byte are big-endian, so that keys sort as numbers do.
  *
  *   id      8, then 8 bytes: a narrow id; or 16, then 16 bytes, the upper half first: a wide one.
  *           The length in front makes ids free of prefixes: no key is the beginning of another.
+ *           It also makes them sort as store_listed_order has it: narrow ones first, then by value.
  *   hash    the upper 2 bytes of a hash with a fixed seed. It stands in front because ids are
  *           often given in order: without it all writes of a minute would fall on one range.
  *
  *   key                                                   value
  *   'R' hash(user) user kind type item                    time_s u32            the relation
  *   'I' hash(item) type item kind ~time_s user            nothing               by item, newest first
+ *   'U' hash(user) user kind type ~time_s item            nothing               by user, newest first
  *   'C' hash(item) type item                              counters (merge.c)    of an item
  *   'N' role index                                        text                  a name
  *   'K' time_s token                                      type item             a token
@@ -103,6 +105,14 @@ size_t key_write_by_item(uint8_t out[KEY_MAX], const struct store_reaction *reac
     return (size_t)(write_id(at + 4, reaction->user) - out);
 }
 
+size_t key_write_by_user(uint8_t out[KEY_MAX], const struct store_reaction *reaction,
+                         uint32_t time_s)
+{
+    size_t head = list_write_reactions(out, reaction->user, reaction->kind, reaction->item.type);
+    put_u32(out + head, ~time_s);
+    return (size_t)(write_id(out + head + 4, reaction->item.id) - out);
+}
+
 size_t key_write_counters(uint8_t out[KEY_MAX], struct item item)
 {
     out[0] = TAG_COUNTERS;
@@ -165,6 +175,20 @@ bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *
     return read_id(at + 5, end, &out->user) == end;
 }
 
+bool key_read_by_user(const uint8_t *key, size_t length, struct store_reaction *out)
+{
+    const uint8_t *end = key + length;
+    if (length < 4 || key[0] != TAG_BY_USER)
+        return false;
+    const uint8_t *at = read_id(key + 3, end, &out->user);
+    if (at == NULL || end - at < 7 || get_u16(key + 1) != user_prefix(out->user))
+        return false;
+    out->kind = *at;
+    out->item.type = get_u16(at + 1);
+    out->time_s = ~get_u32(at + 3);
+    return read_id(at + 7, end, &out->item.id) == end;
+}
+
 bool key_read_counters(const uint8_t *key, size_t length, struct item *out)
 {
     const uint8_t *end = key + length;
@@ -213,4 +237,62 @@ size_t key_item_part(const uint8_t *key, size_t length)
         return 0;
     size_t part = 6 + (size_t)key[5];
     return part <= length ? part : 0;
+}
+
+size_t list_write_reactions(uint8_t head[KEY_MAX], struct id user, uint8_t kind, uint16_t type)
+{
+    head[0] = TAG_BY_USER;
+    put_u16(head + 1, user_prefix(user));
+    uint8_t *at = write_id(head + 3, user);
+    *at++ = kind;
+    put_u16(at, type);
+    return (size_t)(at + 2 - head);
+}
+
+size_t list_write_reactors(uint8_t head[KEY_MAX], struct item item, uint8_t kind)
+{
+    size_t length = key_write_counters(head, item);
+    head[0] = TAG_BY_ITEM;
+    head[length] = kind;
+    return length + 1;
+}
+
+size_t list_write_after(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length,
+                        struct store_listed after)
+{
+    memcpy(out, head, head_length);
+    if (after.time_s == 0)
+        return head_length;
+    put_u32(out + head_length, ~after.time_s);
+    uint8_t *at = write_id(out + head_length + 4, after.id);
+    *at = 0;
+    return (size_t)(at + 1 - out);
+}
+
+/* No reaction has a time of 0, so no key has this one or begins with it. */
+size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length)
+{
+    memcpy(out, head, head_length);
+    put_u32(out + head_length, UINT32_MAX);
+    return head_length + 4;
+}
+
+bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out)
+{
+    if (length < head_length + 4)
+        return false;
+    out->time_s = ~get_u32(key + head_length);
+    return read_id(key + head_length + 4, key + length, &out->id) == key + length;
+}
+
+size_t relation_write_by_user(uint8_t out[KEY_MAX], const uint8_t *key, size_t length,
+                              uint32_t time_s)
+{
+    size_t head = relation_head(key);
+    ASSERT(key[0] == TAG_REACTION && head < length && length + 4 <= KEY_MAX);
+    memcpy(out, key, head);
+    out[0] = TAG_BY_USER;
+    put_u32(out + head, ~time_s);
+    memcpy(out + head + 4, key + head, length - head);
+    return length + 4;
 }

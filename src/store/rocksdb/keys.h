@@ -20,11 +20,12 @@ enum {
     TAG_NAME = 'N',
     TAG_POSITION = 'P',
     TAG_REACTION = 'R',
+    TAG_BY_USER = 'U',
     TAG_VERSION = 'V',
 };
 
 enum {
-    STORE_FORMAT_VERSION = 1,
+    STORE_FORMAT_VERSION = 2,
     KEY_HASH_BYTES = 2,
     KEY_MAX = 1 + KEY_HASH_BYTES + 2 + 17 + 1 + 4 + 17,
     TOKEN_VALUE_MAX = 2 + 17,
@@ -42,15 +43,18 @@ struct store_place {
 size_t key_write_reaction(uint8_t out[KEY_MAX], const struct store_reaction *reaction);
 size_t key_write_by_item(uint8_t out[KEY_MAX], const struct store_reaction *reaction,
                          uint32_t time_s);
+size_t key_write_by_user(uint8_t out[KEY_MAX], const struct store_reaction *reaction,
+                         uint32_t time_s);
 size_t key_write_counters(uint8_t out[KEY_MAX], struct item item);
 size_t key_write_name(uint8_t out[KEY_MAX], uint8_t role, uint16_t index);
 size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t token[2]);
 size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], struct item item);
 void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place);
 
-/* The value of a relation row fills time_s; a by-item row has it in its key. */
+/* The value of a relation row fills time_s; by-item and by-user rows have it in their keys. */
 bool key_read_reaction(const uint8_t *key, size_t length, struct store_reaction *out);
 bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *out);
+bool key_read_by_user(const uint8_t *key, size_t length, struct store_reaction *out);
 bool key_read_counters(const uint8_t *key, size_t length, struct item *out);
 bool name_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
                struct store_name *out);
@@ -60,6 +64,26 @@ bool place_read(const uint8_t *value, size_t length, struct store_place *out);
 
 /* Bytes of a counters key, or of the same part of a by-item key: tag, hash, type and id. */
 size_t key_item_part(const uint8_t *key, size_t length); /* 0: too short */
+
+/*
+ * Lists. The keys of one list are the same up to a place, time and id: the `head`. Between the head
+ * and the end (exclusive) are all of them; after a place, from its key with a zero byte behind it.
+ */
+enum { KEY_BOUND_MAX = KEY_MAX + 1 };
+size_t list_write_reactions(uint8_t head[KEY_MAX], struct id user, uint8_t kind, uint16_t type);
+size_t list_write_reactors(uint8_t head[KEY_MAX], struct item item, uint8_t kind);
+size_t list_write_after(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length,
+                        struct store_listed after);
+size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length);
+bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out);
+
+/* The head of its user's list, of a relation key that was written here; and the by-user key. */
+static inline size_t relation_head(const uint8_t *key)
+{
+    return 1 + KEY_HASH_BYTES + 1 + (size_t)key[1 + KEY_HASH_BYTES] + 1 + 2;
+}
+size_t relation_write_by_user(uint8_t out[KEY_MAX], const uint8_t *key, size_t length,
+                              uint32_t time_s);
 
 static inline void put_u16(uint8_t *out, uint16_t value)
 {

@@ -68,6 +68,7 @@ enum status problem_peek(const char *text);
 /* tune.c: all settings in one place. */
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
                                 rocksdb_cache_t *cache);
+/* `scanning`: all rows of a sort, past the cache and with reading ahead. */
 rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, bool scanning);
 
 /* mark.c: what a flush reached, kept beside RocksDB's files; -errno. -ENOENT: there is none,
@@ -88,6 +89,14 @@ enum status rocksdb_read_row(struct store_rocksdb *rocks, rocksdb_readoptions_t 
                              size_t *length, bool *found);
 enum status rocksdb_read_place(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
                                struct store_place *place, bool *found);
+
+/* list.c */
+enum status rocksdb_list_reactions(struct store *store, struct id user, uint8_t kind, uint16_t type,
+                                   struct store_listed after, struct store_listed *out,
+                                   size_t limit, size_t *count);
+enum status rocksdb_list_reactors(struct store *store, struct item item, uint8_t kind,
+                                  struct store_listed after, struct store_listed *out, size_t limit,
+                                  size_t *count);
 
 /* apply.c */
 enum status rocksdb_apply(struct store *store, const struct store_changes *changes);

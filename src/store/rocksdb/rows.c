@@ -84,7 +84,7 @@ static int row_compare_qsort(const void *a, const void *b, void *rows)
     return row_compare(rows, a, b);
 }
 
-static void sort_pile(struct rows *rows, struct row *first, size_t count)
+void rows_sort_some(struct rows *rows, struct row *first, size_t count)
 {
     if (count > PILE) {
         qsort_r(first, count, sizeof(*first), row_compare_qsort, rows);
@@ -117,7 +117,7 @@ static void sort_by_hash(struct rows *rows)
 void rows_sort(struct rows *rows)
 {
     if (rows->count < FEW) {
-        sort_pile(rows, rows->row, rows->count);
+        rows_sort_some(rows, rows->row, rows->count);
         return;
     }
     sort_by_hash(rows);
@@ -125,6 +125,6 @@ void rows_sort(struct rows *rows)
         next = first + 1;
         while (next < rows->count && rows->row[next].hash == rows->row[first].hash)
             next++;
-        sort_pile(rows, rows->row + first, next - first);
+        rows_sort_some(rows, rows->row + first, next - first);
     }
 }

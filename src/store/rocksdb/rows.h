@@ -46,6 +46,8 @@ void rows_add(struct rows *rows, size_t key_length, size_t value_length);
 
 /* By key, as memcmp has it. */
 void rows_sort(struct rows *rows);
+/* Some rows with the same hash: by head, then by key. */
+void rows_sort_some(struct rows *rows, struct row *first, size_t count);
 
 static inline const uint8_t *row_key(const struct rows *rows, const struct row *row)
 {

@@ -19,8 +19,8 @@
 #define DEFAULT_WRITE_BUFFER_BYTES MIB(64)
 #define DEFAULT_BULK_MIN           100000
 
-/* A change makes at most two rows of one pile, and each row is remembered for its filter. */
-enum { BATCH_BYTES_PER_CHANGE = 2 * ROW_MEMORY + 3 * 8 };
+/* A change makes at most two rows of one pile, and each of six rows is remembered for its filter. */
+enum { BATCH_BYTES_PER_CHANGE = 2 * ROW_MEMORY + 6 * 8 };
 
 struct opening {
     struct store_rocksdb *rocks;
@@ -308,6 +308,8 @@ static const struct store_ops store_rocksdb_ops = {
     .name = "rocksdb",
     .read_reactions = rocksdb_read_reactions,
     .read_items = rocksdb_read_items,
+    .list_reactions = rocksdb_list_reactions,
+    .list_reactors = rocksdb_list_reactors,
     .apply = rocksdb_apply,
     .flush = rocksdb_flush_all,
     .snapshot = rocksdb_take_snapshot,

@@ -1,9 +1,9 @@
 /*
  * Verifying in one pass over every row. Counters and by-item rows are in the same order, so walking
  * both side by side counts each item's reactions next to the counters that claim them. Relations
- * are in another order; that they are the same reactions as the by-item rows is shown by their
- * number and by a sum of hashes of all of them, which does not depend on order. Only if that fails
- * is each one looked for on the other side, to name one.
+ * are in another order, and so are by-user rows; that all three are the same reactions is shown by
+ * their number and by a sum of hashes of all of them, which does not depend on order. Only if that
+ * fails is each one looked for on the other side, to name one.
  *
  * Counters whose name is no kind (views, comments) stand for nothing else in the store, so nothing
  * can be said about them.
@@ -32,6 +32,7 @@ struct verify {
     struct store_report *report;
     struct tally relations;
     struct tally by_item;
+    struct tally by_user;
     uint64_t per_kind[KINDS]; /* by-item rows of the item at hand */
     bool is_kind[KINDS];
     char types[LIMIT_TYPES][LIMIT_NAME_LENGTH + 1];
@@ -250,17 +251,47 @@ static enum status verify_relations(struct verify *verify)
     return end_scan(verify, &scan, status);
 }
 
-static enum status name_user(struct verify *verify, const struct store_reaction *reaction,
-                             const char *what)
+static enum status verify_by_user(struct verify *verify)
+{
+    struct scan scan;
+    enum status status = STATUS_OK;
+    scan_start(&scan, verify->rocks, verify->snapshot->moment, TAG_BY_USER);
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan)) {
+        struct store_reaction reaction;
+        count_row(verify);
+        if (scan.value_length != 0 || !key_read_by_user(scan.key, scan.key_length, &reaction))
+            status = unreadable(verify, &scan);
+        else
+            tally_add(&verify->by_user, &reaction);
+    }
+    return end_scan(verify, &scan, status);
+}
+
+/* The two lists that a relation must be in. */
+struct listing {
+    uint8_t tag;
+    const char *whose;
+    bool (*read)(const uint8_t *key, size_t length, struct store_reaction *out);
+    size_t (*write)(uint8_t out[KEY_MAX], const struct store_reaction *reaction, uint32_t time_s);
+};
+
+static const struct listing listing_item = {
+    .tag = TAG_BY_ITEM, .whose = "item", .read = key_read_by_item, .write = key_write_by_item};
+static const struct listing listing_user = {
+    .tag = TAG_BY_USER, .whose = "user", .read = key_read_by_user, .write = key_write_by_user};
+
+static enum status name_listing(struct verify *verify, const struct store_reaction *reaction,
+                                const struct listing *listing, const char *what)
 {
     char user[LIMIT_ID_TEXT];
     size_t length = id_format(reaction->user, user);
-    return disagree(verify, &reaction->item, "%s (user %.*s, kind %u)", what, (int)length, user,
-                    reaction->kind);
+    return disagree(verify, &reaction->item, "a reaction %s its %s's list (user %.*s, kind %u)",
+                    what, listing->whose, (int)length, user, reaction->kind);
 }
 
-/* The relation is there; is its by-item row? */
-static enum status find_by_item(struct verify *verify, const struct scan *row)
+/* The relation is there; is it listed? */
+static enum status find_listed(struct verify *verify, const struct listing *listing,
+                               const struct scan *row)
 {
     struct store_reaction reaction;
     uint8_t key[KEY_MAX];
@@ -268,61 +299,65 @@ static enum status find_by_item(struct verify *verify, const struct scan *row)
     bool found;
     if (!key_read_reaction(row->key, row->key_length, &reaction))
         return unreadable(verify, row);
-    size_t key_length = key_write_by_item(key, &reaction, get_u32(row->value));
+    size_t key_length = listing->write(key, &reaction, get_u32(row->value));
     enum status status = rocksdb_read_row(verify->rocks, verify->snapshot->read, key, key_length,
                                           NULL, 0, &length, &found);
     if (status != STATUS_OK || found)
         return status;
-    return name_user(verify, &reaction, "a reaction is kept by user but not by item");
+    return name_listing(verify, &reaction, listing, "is missing in");
 }
 
 /* And the other way round; the time must be the same. */
-static enum status find_relation(struct verify *verify, const struct scan *row)
+static enum status find_relation(struct verify *verify, const struct listing *listing,
+                                 const struct scan *row)
 {
     struct store_reaction reaction;
     uint8_t key[KEY_MAX], time_s[4];
     size_t length;
     bool found;
-    if (!key_read_by_item(row->key, row->key_length, &reaction))
+    if (!listing->read(row->key, row->key_length, &reaction))
         return unreadable(verify, row);
     size_t key_length = key_write_reaction(key, &reaction);
     enum status status = rocksdb_read_row(verify->rocks, verify->snapshot->read, key, key_length,
                                           time_s, sizeof(time_s), &length, &found);
     if (status != STATUS_OK || (found && length == 4 && get_u32(time_s) == reaction.time_s))
         return status;
-    return name_user(verify, &reaction,
-                     found ? "a reaction has another time by user than by item"
-                           : "a reaction is kept by item but not by user");
+    return name_listing(verify, &reaction, listing, found ? "has another time in" : "is only in");
 }
 
-static enum status find_each(struct verify *verify, uint8_t tag,
-                             enum status (*find)(struct verify *, const struct scan *))
+static enum status find_each(struct verify *verify, const struct listing *listing, uint8_t tag,
+                             enum status (*find)(struct verify *, const struct listing *,
+                                                 const struct scan *))
 {
     struct scan scan;
     enum status status = STATUS_OK;
     scan_start(&scan, verify->rocks, verify->snapshot->moment, tag);
     for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan))
-        status = find(verify, &scan);
+        status = find(verify, listing, &scan);
     return end_scan(verify, &scan, status);
 }
 
-static enum status compare_tallies(struct verify *verify)
+static enum status compare_listing(struct verify *verify, const struct listing *listing,
+                                   const struct tally *listed)
 {
-    struct tally *relations = &verify->relations, *by_item = &verify->by_item;
-    if (relations->rows != by_item->rows || relations->sum != by_item->sum) {
-        enum status status = find_each(verify, TAG_BY_ITEM, find_relation);
-        if (status == STATUS_OK)
-            status = find_each(verify, TAG_REACTION, find_by_item);
-        ASSERT(status != STATUS_OK);
-        return status;
-    }
+    if (verify->relations.rows == listed->rows && verify->relations.sum == listed->sum)
+        return STATUS_OK;
+    enum status status = find_each(verify, listing, listing->tag, find_relation);
+    if (status == STATUS_OK)
+        status = find_each(verify, listing, TAG_REACTION, find_listed);
+    ASSERT(status != STATUS_OK);
+    return status;
+}
+
+static enum status compare_place(struct verify *verify)
+{
     struct store_place place;
     bool found;
     enum status status = rocksdb_read_place(verify->rocks, verify->snapshot->read, &place, &found);
-    if (status == STATUS_OK && place.reactions != relations->rows) {
+    if (status == STATUS_OK && place.reactions != verify->relations.rows) {
         snprintf(verify->report->problem, sizeof(verify->report->problem),
                  "the store says it has %llu reactions, but there are %llu",
-                 (unsigned long long)place.reactions, (unsigned long long)relations->rows);
+                 (unsigned long long)place.reactions, (unsigned long long)verify->relations.rows);
         return STATUS_DAMAGED;
     }
     return status;
@@ -338,7 +373,13 @@ static enum status verify_all(struct verify *verify)
     if (status == STATUS_OK)
         status = verify_relations(verify);
     if (status == STATUS_OK)
-        status = compare_tallies(verify);
+        status = verify_by_user(verify);
+    if (status == STATUS_OK)
+        status = compare_listing(verify, &listing_item, &verify->by_item);
+    if (status == STATUS_OK)
+        status = compare_listing(verify, &listing_user, &verify->by_user);
+    if (status == STATUS_OK)
+        status = compare_place(verify);
     if (status != STATUS_OK && verify->report->problem[0] == '\0')
         snprintf(verify->report->problem, sizeof(verify->report->problem),
                  "a row cannot be read: %s", status_sentence(status));

@@ -1,0 +1,37 @@
+/* Looks at every row and keeps the first ones of the list in order: slow, and plainly right. */
+#include "store/memory/list.h"
+
+static bool is_listed(const struct memory_key *key, const struct memory_list *list)
+{
+    const struct store_reaction *common = list->common;
+    if (key->sort != SORT_REACTION || key->name != common->kind || key->type != common->item.type)
+        return false;
+    return list->of_user ? id_equal(key->user, common->user) : id_equal(key->item, common->item.id);
+}
+
+static size_t keep_first(struct store_listed *out, size_t used, size_t limit,
+                         struct store_listed listed)
+{
+    size_t at = used < limit ? used : limit - 1;
+    if (used == limit && store_listed_order(out[at], listed) < 0)
+        return used;
+    for (; at > 0 && store_listed_order(listed, out[at - 1]) < 0; at--)
+        out[at] = out[at - 1];
+    out[at] = listed;
+    return used < limit ? used + 1 : limit;
+}
+
+size_t memory_list_page(const struct memory_rows *rows, const struct memory_list *list,
+                        struct store_listed after, struct store_listed *out, size_t limit)
+{
+    size_t used = 0;
+    for (size_t i = 0; limit > 0 && i < rows->head_count; i++)
+        for (const struct memory_row *row = rows->heads[i]; row != NULL; row = row->next) {
+            struct store_listed listed = {.time_s = (uint32_t)row->value,
+                                          .id = list->of_user ? row->key.item : row->key.user};
+            if (is_listed(&row->key, list) &&
+                (after.time_s == 0 || store_listed_order(after, listed) < 0))
+                used = keep_first(out, used, limit, listed);
+        }
+    return used;
+}
