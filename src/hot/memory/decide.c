@@ -69,6 +69,9 @@ static void decision_begin(struct decision *decision, struct hot_memory *hot,
     if (decision->time_s == 0)
         decision->time_s = 1; /* 0 means absent in a store */
     pthread_mutex_lock(&decision->users->lock);
+    uint32_t time_s = hot_memory_time(hot, decision->time_s);
+    if (hot->journal != NULL)
+        decision->time_s = time_s;
     decision->row = user_find(decision->users, trail.user, decision->user);
 }
 
@@ -322,6 +325,20 @@ static enum status item_prepare(struct decision *decision, int64_t delta, const 
     return STATUS_OK;
 }
 
+/* A shelf is about to be made: is there nothing of the other width, and may that one say so? */
+static void note_widths(struct decision *decision, struct user_room *room)
+{
+    struct item other = decision->item;
+    other.id.hi = !id_is_wide(other.id);
+    struct shelf *shelf = decision->row == NULL ? NULL
+                                                : user_shelf(decision->users, decision->row,
+                                                             decision->kind, other, 0);
+    if (shelf != NULL)
+        shelf->flags &= (uint8_t)~SHELF_SOLE;
+    else if (!(room->flags & SHELF_INCOMPLETE))
+        room->flags |= SHELF_SOLE;
+}
+
 /* The others to go are known and located. */
 static enum status set_change(struct decision *decision)
 {
@@ -330,6 +347,8 @@ static enum status set_change(struct decision *decision)
     if (!user_reserve(decision->users, decision->trail.user, decision->row, decision->user,
                       decision->kind, decision->item, flags, &room))
         return STATUS_NO_MEMORY;
+    if (room.shelf == NULL)
+        note_widths(decision, &room);
     enum status status = STATUS_NO_MEMORY;
     if (decision->other_count == 0 ||
         gone_reserve(decision, decision->others, decision->other_count)) {
