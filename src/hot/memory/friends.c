@@ -179,7 +179,7 @@ static enum status friends_read(struct hot_memory *hot, const struct hot_request
         .want = LIMIT_FOLLOWEES + 1,
     };
     uint32_t first = scratch->listed_used;
-    enum status status = list_read(hot, &wish, worker, scratch);
+    enum status status = list_take(hot, &wish, worker, scratch);
     if (status != STATUS_OK)
         return status;
     struct friends friends = {.hot = hot,

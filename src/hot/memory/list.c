@@ -251,7 +251,7 @@ static enum status list_merged(struct hot_memory *hot, const struct list_wish *w
     return status;
 }
 
-enum status list_read(struct hot_memory *hot, const struct list_wish *wish, unsigned worker,
+enum status list_take(struct hot_memory *hot, const struct list_wish *wish, unsigned worker,
                       struct hot_scratch *scratch)
 {
     enum status status = list_from_memory(hot, wish, scratch);
@@ -281,7 +281,7 @@ bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *reque
         .after = request->after,
     };
     uint32_t first = scratch->listed_used;
-    request->status = list_read(hot, &wish, worker, scratch);
+    request->status = list_take(hot, &wish, worker, scratch);
     if (request->status == STATUS_OK)
         page_end(request, scratch, first);
     else

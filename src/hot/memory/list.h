@@ -22,7 +22,7 @@ struct list_wish {
  * Appends them to scratch->listed. OK, NO_MEMORY, what the store said; BLOCKED: it takes the store,
  * and who asks is no worker (LOAD_NOBODY).
  */
-enum status list_read(struct hot_memory *hot, const struct list_wish *wish, unsigned worker,
+enum status list_take(struct hot_memory *hot, const struct list_wish *wish, unsigned worker,
                       struct hot_scratch *scratch);
 
 /* Puts scratch->listed[first …) in order and leaves up to `most` of them. */
