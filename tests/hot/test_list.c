@@ -100,12 +100,12 @@ static void expect_listed(const struct world *world, const struct hot_request *r
 static void change(struct world *world)
 {
     struct chance *chance = &world->chance;
-    uint32_t user = chance_below(chance, USERS);
+    uint32_t user = chance_below(chance, 2) == 0 ? 0 : chance_below(chance, USERS);
     uint32_t most = user == 0 ? ITEMS : chance_below(chance, 3) == 0 ? ITEMS : 24;
     uint32_t number = chance_below(chance, most);
     int kind = (int)chance_below(chance, KINDS);
     bool set = chance_below(chance, 3) != 0;
-    world->clock_s += chance_below(chance, 6) == 0;
+    world->clock_s += chance_below(chance, 100) == 0; /* many are of one second */
     uint32_t back = chance_below(chance, 4) == 0 ? chance_below(chance, 5) : 0;
     uint32_t now_s = world->clock_s - back;
     uint32_t *time_s = &world->times[user][kind][number];
