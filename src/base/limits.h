@@ -22,14 +22,18 @@
 /* Operations */
 #define LIMIT_FEED_ITEMS  200  /* items in one FEED */
 #define LIMIT_ITEMS       1000 /* items in any other command */
+#define LIMIT_LIST        200  /* entries in one page of a list */
+#define LIMIT_LIST_USUAL  20   /* and where none is asked for */
+#define LIMIT_FOLLOWEES   5000 /* that FRIENDS looks at */
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
 /* Threads and shards */
-#define LIMIT_THREADS 64   /* that do I/O */
-#define LIMIT_WORKERS 8    /* that may wait for the store */
-#define LIMIT_JOBS    4096 /* jobs that wait for a worker */
-#define LIMIT_SHARDS  64   /* user shards, and as many item shards; a power of two */
+#define LIMIT_THREADS  64   /* that do I/O */
+#define LIMIT_WORKERS  8    /* that may wait for the store */
+#define LIMIT_JOBS     4096 /* jobs that wait for a worker */
+#define LIMIT_REACH_MS 5000 /* longest wait of a list for the store to have all of it */
+#define LIMIT_SHARDS   64   /* user shards, and as many item shards; a power of two */
 
 /* RESP */
 #define LIMIT_INLINE      KIB(16) /* bytes of an inline command */

@@ -201,6 +201,7 @@ static void restore_kinds(struct recovered *r)
 struct replay {
     struct recovered *r;
     uint32_t now_s;
+    uint32_t newest_s; /* time of any event */
     struct progress progress;
     uint64_t from;
     bool too_much; /* for memory: only names are taken from here on */
@@ -227,6 +228,8 @@ static enum status replay_visit(void *context, const struct event *event, uint64
     struct recovered *r = replay->r;
     if (event->type == EVENT_DEFINE)
         return names_restore(r->names, event->name, event->index, event->text, event->text_length);
+    if (event->time_s > replay->newest_s)
+        replay->newest_s = event->time_s;
     if (r->store != NULL && position - replay->from > r->sizes->lag_max_bytes)
         replay->too_much = true;
     if (replay->too_much)
@@ -314,6 +317,8 @@ static bool replay_journal(struct recovered *r)
     bool opened = open_journal(replay, &report) == STATUS_OK;
     if (opened && replay->too_much)
         opened = project_first(r, report.end);
+    if (opened)
+        hot_memory_raise_time(r->hot, replay->newest_s);
     free(replay);
     return opened;
 }

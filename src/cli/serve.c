@@ -111,6 +111,11 @@ static void projected(void *context, uint64_t position)
     server_projected(&s->server, position);
 }
 
+static bool reach(void *context, uint64_t position, unsigned timeout_ms)
+{
+    return projector_reach(context, position, timeout_ms);
+}
+
 static bool start_projector(struct serving *s)
 {
     char problem[512] = "no memory for the hot tier's keeper";
@@ -137,7 +142,9 @@ static bool start_projector(struct serving *s)
     server_projected(&s->server, store_position(parts->store));
     if (hot_memory_start(parts->hot))
         s->projector = projector_start(&options, problem, sizeof problem);
-    if (s->projector == NULL)
+    if (s->projector != NULL)
+        hot_memory_set_reach(parts->hot, reach, s->projector);
+    else
         log_error("cannot start the projector: %s", problem);
     return s->projector != NULL;
 }

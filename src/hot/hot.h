@@ -17,6 +17,7 @@
 
 #include "base/id.h"
 #include "base/status.h"
+#include "store/store.h"
 
 enum hot_action {
     HOT_SET,    /* user, name (kind), items[0] → value: 1 changed, 0 already so */
@@ -25,6 +26,10 @@ enum hot_action {
     HOT_ASK,    /* user, name (kind), items → answers[].kinds has that kind's bit or not */
     HOT_COUNTS, /* items → answers[].first, count */
     HOT_FEED,   /* user, items → all of answers[] */
+    /* Lists, newest first: what comes behind `after`, up to `limit` → first, count, more */
+    HOT_LIST_REACTIONS, /* user, name (kind), type → ids of items */
+    HOT_LIST_REACTORS,  /* items[0], name (kind) → users */
+    HOT_FRIENDS, /* user, follow (kind), type (of users), items[0], name → users; no after */
 };
 
 /* A set of kinds, by index in the table of names. */
@@ -60,12 +65,16 @@ struct hot_answer {
 
 /*
  * Room for answers, owned by the calling thread and used for a whole batch: `counters` grows as
- * needed (realloc) and is reused; the caller sets `used` to 0 between batches.
+ * needed (realloc) and is reused, and so does `listed`; the caller sets both `used` to 0 between
+ * batches.
  */
 struct hot_scratch {
     struct hot_counter *counters;
     uint32_t used;
     uint32_t capacity;
+    uint32_t listed_used;
+    uint32_t listed_capacity;
+    struct store_listed *listed;
 };
 
 struct hot_request {
@@ -82,6 +91,13 @@ struct hot_request {
     uint64_t token[2];          /* hash of item, counter and token */
     int64_t value;              /* out: SET, CLEAR, ADD */
     struct hot_answer *answers; /* out: item_count of them; ASK, COUNTS, FEED */
+    uint16_t type;
+    uint8_t follow;
+    bool more; /* out, lists: there is something behind the last one */
+    uint32_t limit;
+    uint32_t first; /* out, lists: scratch->listed[first … first + count) */
+    uint32_t count; /* out */
+    struct store_listed after;
 };
 
 struct hot_stats {

@@ -312,4 +312,5 @@ void loop_free(struct loop *loop)
     free(loop->args);
     free(loop->groups);
     free(loop->hot_scratch.counters);
+    free(loop->hot_scratch.listed);
 }

@@ -6,11 +6,13 @@
 
 #include "base/decimal.h"
 #include "net/resp_write.h"
+#include "op/cursor.h"
 
 /* Bytes that may be written, of which those of a name are always all written. */
 #define LINE_ROOM    ((size_t)24)
 #define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 8)
 #define COUNTER_ROOM (NAME_ROOM + LINE_ROOM)
+#define LISTED_ROOM  (2 * LINE_ROOM + LIMIT_ITEM_TEXT + 2)
 
 static char *put_line(char *at, char marker, uint64_t value)
 {
@@ -126,6 +128,55 @@ static bool write_feed(struct buffer *out, const struct hot_request *request,
     return written;
 }
 
+static char *put_bulk(char *at, const char *bytes, size_t length)
+{
+    at = put_line(at, '$', length);
+    memcpy(at, bytes, length);
+    at += length;
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+/* An item of the listed type, or a user. */
+static char *put_listed(char *at, struct store_listed listed, const struct name *type)
+{
+    char text[LIMIT_ITEM_TEXT];
+    size_t length = 0;
+    if (type != NULL) {
+        memcpy(text, type->text, type->length);
+        length = type->length;
+        text[length++] = ':';
+    }
+    length += id_format(listed.id, text + length);
+    at = put_bulk(at, text, length);
+    return put_line(at, ':', listed.time_s);
+}
+
+/* FRIENDS has no pages, and so no cursor. */
+static bool write_list(struct buffer *out, const struct hot_request *request,
+                       const struct hot_scratch *scratch, const struct names *names)
+{
+    bool paged = request->action != HOT_FRIENDS;
+    if (!buffer_reserve(out, 2 * LINE_ROOM + CURSOR_TEXT + request->count * LISTED_ROOM))
+        return false;
+    const struct store_listed *listed = scratch->listed + request->first;
+    const struct name *type = request->action == HOT_LIST_REACTIONS && request->count > 0
+                                  ? names_type(names, request->type)
+                                  : NULL;
+    char *at = put_line(out->bytes + out->length, '*', paged + 2 * (uint64_t)request->count);
+    if (paged) {
+        char cursor[CURSOR_TEXT];
+        size_t length =
+            request->more ? cursor_write(request, listed[request->count - 1], cursor) : 0;
+        at = put_bulk(at, cursor, length);
+    }
+    for (uint32_t i = 0; i < request->count; i++)
+        at = put_listed(at, listed[i], type);
+    buffer_end(out, at);
+    return true;
+}
+
 bool reply_write(struct buffer *out, const struct hot_request *request,
                  const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
@@ -140,6 +191,10 @@ bool reply_write(struct buffer *out, const struct hot_request *request,
         return write_counts(out, request, scratch, names, resp3);
     case HOT_FEED:
         return write_feed(out, request, scratch, names, resp3);
+    case HOT_LIST_REACTIONS:
+    case HOT_LIST_REACTORS:
+    case HOT_FRIENDS:
+        return write_list(out, request, scratch, names);
     }
     return false;
 }

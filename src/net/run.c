@@ -89,6 +89,7 @@ static void run_batch(struct running *r)
     r->admitted = false;
     loop->scratch.used = 0;
     loop->hot_scratch.used = 0;
+    loop->hot_scratch.listed_used = 0;
 }
 
 /* Writes need the journal's leave, once for a batch. */

@@ -88,6 +88,7 @@ static void work_on(struct worker *worker, struct job *job)
     }
     ASSERT(items <= LIMIT_BATCH_ITEMS);
     worker->scratch.used = 0;
+    worker->scratch.listed_used = 0;
     enum status status = job->writes ? admit(worker) : STATUS_OK;
     run(worker, job, status);
     if (job->writes && status == STATUS_OK) {
@@ -119,6 +120,7 @@ static void worker_thread(void *argument)
     for (struct job *job; (job = take(worker->work)) != NULL;)
         work_on(worker, job);
     free(worker->scratch.counters);
+    free(worker->scratch.listed);
 }
 
 int work_start(struct work *work, struct hot *hot, struct names *names, struct guard *guard,

@@ -10,9 +10,14 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "op/cursor.h"
 
 #define LETTERS(pattern) (sizeof(pattern) - 1)
 #define LAST(pattern)    (pattern[sizeof(pattern) - 2])
+
+/* Letters that may stand for no word at all, and how many more than one they may stand for. */
+#define IS_OPTION(letter)    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || (letter) == 'p')
+#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : (letter) == 'p' ? 3 : 0)
 
 static const struct op_spec specs[] = {
 #define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
@@ -22,10 +27,10 @@ static const struct op_spec specs[] = {
      .summary = text,                                                                              \
      .action = op_action,                                                                          \
      .items_max = items,                                                                           \
-     .args_min = LETTERS(op_pattern) - (LAST(op_pattern) == 't' || LAST(op_pattern) == 'o'),       \
-     .args_max = LAST(op_pattern) == 'I' || LAST(op_pattern) == 'o' ? UINT16_MAX                   \
-                 : LAST(op_pattern) == 't'                          ? LETTERS(op_pattern) + 1      \
-                                                                    : LETTERS(op_pattern),                                  \
+     .args_min = LETTERS(op_pattern) - IS_OPTION(LAST(op_pattern)),                                \
+     .args_max = LAST(op_pattern) == 'I' || LAST(op_pattern) == 'o'                                \
+                     ? UINT16_MAX                                                                  \
+                     : LETTERS(op_pattern) + OPTION_WORDS(LAST(op_pattern)),                       \
      .writes = op_writes},
 #include "op/op.def"
 #undef OP
@@ -256,6 +261,63 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
     return status == STATUS_OK ? decode_items(d, words, count) : status;
 }
 
+static enum status decode_limit(struct decoding *d, struct text word)
+{
+    uint32_t value = 0;
+    bool good = word.length > 0 && word.length <= 9;
+    for (size_t i = 0; good && i < word.length; i++) {
+        unsigned digit = (unsigned char)word.bytes[i] - (unsigned)'0';
+        good = digit <= 9;
+        value = value * 10 + digit;
+    }
+    if (!good || value == 0 || value > LIMIT_LIST) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %d", LIMIT_LIST);
+        return refuse(d, STATUS_BAD_ARGUMENT, expected, word);
+    }
+    d->request->limit = value;
+    return STATUS_OK;
+}
+
+/* What it is a page of has been read by now. */
+static enum status decode_page(struct decoding *d, const struct text *words, uint32_t count,
+                               bool has_cursor)
+{
+    bool limited = false, placed = false;
+    enum status status = STATUS_OK;
+    d->request->limit = LIMIT_LIST_USUAL;
+    d->request->after = (struct store_listed){0};
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
+        if (!limited && text_is(words[i], "LIMIT")) {
+            limited = true;
+            status = decode_limit(d, words[i + 1]);
+        } else if (has_cursor && !placed && text_is(words[i], "CURSOR")) {
+            placed = true;
+            if (words[i + 1].length != 0 &&
+                !cursor_read(d->request, words[i + 1], &d->request->after))
+                status = refuse(d, STATUS_BAD_ARGUMENT,
+                                "a CURSOR must be as the page before it gave it, of the same list",
+                                words[i + 1]);
+        } else {
+            status = refuse(d, STATUS_BAD_ARGUMENT,
+                            has_cursor ? "expected LIMIT and a number, or CURSOR and a cursor, once"
+                                       : "expected LIMIT and a number, once",
+                            words[i]);
+        }
+    }
+    return status;
+}
+
+/* Following is a reaction like any other, on items of the type `user`. */
+static void find_follow(struct decoding *d)
+{
+    int type = names_find_type(d->names, "user", 4);
+    int kind = names_find(d->names, "follow", 6);
+    bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
+    d->request->type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
+    d->request->follow = known ? (uint8_t)kind : NAME_UNKNOWN;
+}
+
 static enum status decode_words(struct decoding *d, const struct text *args, uint32_t count)
 {
     enum status status = STATUS_OK;
@@ -283,6 +345,14 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
             break;
         case 'o':
             break;
+        case 'y':
+            status = decode_type(d, *word++, &d->request->type);
+            break;
+        case 'l':
+        case 'p':
+            status = decode_page(d, word, (uint32_t)(end - word), *what == 'p');
+            word = end;
+            break;
         case 't':
             if (word < end)
                 status = decode_token(d, word);
@@ -300,8 +370,8 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request)
 {
-    bool half_token = spec->args_max == spec->args_min + 2 && count == spec->args_min + 1u;
-    if (count < spec->args_min || count > spec->args_max || half_token)
+    bool half_option = spec->args_max != UINT16_MAX && (count - spec->args_min) % 2 != 0;
+    if (count < spec->args_min || count > spec->args_max || half_option)
         return refuse_arity(spec, scratch);
     request->action = spec->action;
     request->status = STATUS_OK;
@@ -312,6 +382,8 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     request->item_count = 0;
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};
     uint32_t used = scratch->used;
+    if (spec->action == HOT_FRIENDS)
+        find_follow(&d);
     enum status status = decode_words(&d, args, count);
     bool creates = spec->action == HOT_SET || spec->action == HOT_ADD;
     if (status == STATUS_OK && d.unknown && creates) {

@@ -38,6 +38,9 @@ struct projector {
     /* For everybody, under the lock */
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    pthread_cond_t reached;       /* for those in projector_reach */
+    unsigned waiting;             /* how many those are */
+    uint64_t wanted;              /* the furthest position of theirs */
     struct projector_stats stats; /* but the lag */
     uint64_t event_bytes;         /* of all events taken since start */
     uint64_t oldest_ms;           /* what is not applied is not older than this */

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "project/private.h"
 
 #define LOOK_MS     20   /* between looks at the journal while a window gathers */
+#define SYNC_MS     1    /* likewise while somebody waits for what is not durable yet */
 #define RETRY_MS    1000 /* before what was not possible is tried again */
 #define NICE        19   /* those who answer come first */
 #define EVENT_BYTES 32   /* of a usual event: a like with narrow ids */
@@ -55,6 +57,7 @@ struct projector *projector_new(const struct projector_options *options, char *p
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&projector->changed, &attributes);
+    pthread_cond_init(&projector->reached, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&projector->lock, NULL);
     if (projector_init(projector, problem, size))
@@ -66,6 +69,7 @@ struct projector *projector_new(const struct projector_options *options, char *p
 void projector_free(struct projector *projector)
 {
     window_close(&projector->window);
+    pthread_cond_destroy(&projector->reached);
     pthread_cond_destroy(&projector->changed);
     pthread_mutex_destroy(&projector->lock);
     projector->magic = 0;
@@ -77,13 +81,17 @@ static uint64_t now_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-/* Until then, or until it is to stop: then true. */
-static bool wait_until(struct projector *projector, uint64_t until_ms)
+static struct timespec time_of(uint64_t ms)
 {
-    struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                             .tv_nsec = (long)(until_ms % 1000) * 1000000};
+    return (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+}
+
+/* Until then, or until somebody wants more than this position, or until it is to stop: then true. */
+static bool wait_until(struct projector *projector, uint64_t until_ms, uint64_t position)
+{
+    struct timespec until = time_of(until_ms);
     pthread_mutex_lock(&projector->lock);
-    while (!projector->stopping &&
+    while (!projector->stopping && projector->wanted <= position &&
            pthread_cond_timedwait(&projector->changed, &projector->lock, &until) == 0)
         ;
     bool stopping = projector->stopping;
@@ -100,20 +108,30 @@ static bool wait_for_stop(struct projector *projector)
     return true;
 }
 
+static bool is_wanted(struct projector *projector, uint64_t position)
+{
+    pthread_mutex_lock(&projector->lock);
+    bool wanted = projector->wanted > position;
+    pthread_mutex_unlock(&projector->lock);
+    return wanted;
+}
+
 /* Until the next window should begin. */
 static bool wait_for_window(struct projector *projector, uint64_t began_ms)
 {
     uint64_t due = began_ms + projector->options.window_ms;
+    uint64_t position = projector->stats.position;
     for (;;) {
-        uint64_t full = projector->stats.position + projector->window_bytes;
+        uint64_t durable = journal_durable(projector->options.journal);
         uint64_t now = now_ms();
-        uint64_t look = now + LOOK_MS;
-        if (projector->window.more || now >= due ||
-            journal_durable(projector->options.journal) >= full)
+        bool wanted = is_wanted(projector, position);
+        uint64_t look = now + (wanted ? SYNC_MS : LOOK_MS);
+        if (projector->window.more || now >= due || durable >= position + projector->window_bytes ||
+            (wanted && durable > position))
             look = now;
-        if (wait_until(projector, look < due ? look : due))
+        if (wait_until(projector, look < due ? look : due, wanted ? UINT64_MAX : position))
             return true;
-        if (look == now || look >= due)
+        if (look == now || now_ms() >= due)
             return false;
     }
 }
@@ -143,7 +161,7 @@ static void *projector_run(void *argument)
         if (step == STEP_FAILED)
             stopping = wait_for_stop(projector);
         else if (step == STEP_WAIT)
-            stopping = wait_until(projector, began_ms + RETRY_MS);
+            stopping = wait_until(projector, began_ms + RETRY_MS, UINT64_MAX);
         else
             stopping = wait_for_window(projector, began_ms);
     }
@@ -183,11 +201,37 @@ void projector_stats(struct projector *projector, struct projector_stats *out)
     out->lag_ms = now > oldest_ms ? now - oldest_ms : 0;
 }
 
+/* Under the lock. */
+static bool can_reach(const struct projector *projector)
+{
+    return !projector->stopping && strcmp(projector->stats.state, "ok") == 0;
+}
+
+bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms)
+{
+    struct timespec until = time_of(now_ms() + timeout_ms);
+    journal_sync(projector->options.journal);
+    pthread_mutex_lock(&projector->lock);
+    projector->waiting++;
+    if (projector->wanted < position)
+        projector->wanted = position;
+    pthread_cond_broadcast(&projector->changed);
+    while (projector->stats.position < position && can_reach(projector) &&
+           pthread_cond_timedwait(&projector->reached, &projector->lock, &until) == 0)
+        ;
+    bool reached = projector->stats.position >= position;
+    if (--projector->waiting == 0)
+        projector->wanted = 0;
+    pthread_mutex_unlock(&projector->lock);
+    return reached;
+}
+
 void projector_stop(struct projector *projector)
 {
     pthread_mutex_lock(&projector->lock);
     projector->stopping = true;
     pthread_cond_broadcast(&projector->changed);
+    pthread_cond_broadcast(&projector->reached);
     pthread_mutex_unlock(&projector->lock);
     pthread_join(projector->thread, NULL);
     projector_free(projector);

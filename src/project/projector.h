@@ -64,6 +64,11 @@ struct projector *projector_start(const struct projector_options *options, char 
                                   size_t size);
 /* Any thread. */
 void projector_stats(struct projector *projector, struct projector_stats *out);
+/*
+ * Any thread: has the next window begin at once and waits until everything before the position is
+ * applied. False: not within the time, or not at all as things are.
+ */
+bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms);
 /* Applies all that is durable, makes a checkpoint, ends the thread. The journal is still open. */
 void projector_stop(struct projector *projector);
 

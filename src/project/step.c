@@ -31,6 +31,7 @@ void projector_set_state(struct projector *projector, const char *state)
     pthread_mutex_lock(&projector->lock);
     bool same = strcmp(projector->stats.state, state) == 0;
     projector->stats.state = state;
+    pthread_cond_broadcast(&projector->reached);
     uint64_t position = projector->stats.position;
     pthread_mutex_unlock(&projector->lock);
     if (same)
@@ -116,6 +117,7 @@ static void publish(struct projector *projector)
     stats->events += window_events(window);
     stats->changes +=
         changes->reaction_count + changes->count_count + changes->name_count + changes->token_count;
+    pthread_cond_broadcast(&projector->reached);
     projector->oldest_ms = window->more ? (uint64_t)window->next_s * 1000 : projector->read_ms;
     pthread_mutex_unlock(&projector->lock);
 }

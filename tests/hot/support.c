@@ -21,7 +21,21 @@ static uint64_t recorder_append(struct journal *journal, const struct event *eve
     return position;
 }
 
-static const struct journal_ops recorder_ops = {.name = "recorder", .append = recorder_append};
+static uint64_t recorder_appended(struct journal *journal)
+{
+    struct recorder *recorder = (struct recorder *)journal;
+    return recorder_position(recorder, recorder_count(recorder));
+}
+
+static void recorder_kick(struct journal *journal)
+{
+    (void)journal;
+}
+
+static const struct journal_ops recorder_ops = {.name = "recorder",
+                                                .append = recorder_append,
+                                                .appended = recorder_appended,
+                                                .kick = recorder_kick};
 
 void recorder_open(struct recorder *recorder)
 {
@@ -138,6 +152,7 @@ void bed_close(struct bed *bed)
     }
     recorder_close(&bed->recorder);
     free(bed->scratch.counters);
+    free(bed->scratch.listed);
     assert_int_equal(memory_used(&bed->budget), 0);
     assert_int_equal(memory_used(&bed->store_budget), 0);
 }
@@ -244,6 +259,7 @@ void bed_keep(struct bed *bed, uint32_t now_s)
 enum status bed_run(struct bed *bed, struct hot_request *request)
 {
     bed->scratch.used = 0;
+    bed->scratch.listed_used = 0;
     request->status = STATUS_COUNT;
     if (hot_run(bed->hot, request, 1, &bed->scratch) == 0) {
         bed->waited++;

@@ -47,7 +47,7 @@ static void counters_of_zero_are_left_out(void **state)
 {
     (void)state;
     struct hot_counter counters[] = {{0, LIKE}, {0, LIKE}, {7, COMMENT}, {-12, LIKE}, {0, COMMENT}};
-    struct hot_scratch scratch = {counters, 5, 5};
+    struct hot_scratch scratch = {.counters = counters, .used = 5, .capacity = 5};
     struct hot_answer answers[] = {
         {.first = 0, .count = 1}, {.first = 1, .count = 2}, {.first = 3, .count = 2}, {.count = 0}};
     struct hot_request request = {.action = HOT_COUNTS, .item_count = 4, .answers = answers};

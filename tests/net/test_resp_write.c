@@ -84,7 +84,7 @@ static void writes_answers(void **state)
     uint16_t view;
     assert_int_equal(names_intern(names, NAME_COUNTER, "view", 4, &view), STATUS_OK);
     struct hot_counter counters[] = {{3, NAME_INDEX_LIKE}, {-7, (uint8_t)view}};
-    struct hot_scratch scratch = {counters, 2, 2};
+    struct hot_scratch scratch = {.counters = counters, .used = 2, .capacity = 2};
     struct hot_answer answers[2] = {{.first = 0, .count = 2}, {.first = 2, .count = 0}};
     kind_set_add(&answers[0].kinds, NAME_INDEX_LIKE);
     struct hot_request request = {

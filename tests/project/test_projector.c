@@ -441,6 +441,28 @@ static void thread_test(enum durability durability)
     expect_recoverable(stage.world.position);
 }
 
+/* Long windows: nothing but being asked makes it begin one. */
+static void test_thread_can_be_asked_to_reach(void **state)
+{
+    (void)state;
+    open_stage_memory(DURABILITY_NONE);
+    struct projector_options options = stage_options(&stage);
+    options.window_ms = 600000;
+    options.window_events = 1 << 20;
+    char problem[256];
+    struct projector *projector = projector_start(&options, problem, sizeof problem);
+    assert_non_null(projector);
+    for (int i = 0; i < 20; i++) {
+        stage_append(&stage, 50);
+        uint64_t position = journal_appended(stage.journal);
+        assert_true(projector_reach(projector, position, 60000));
+        assert_true(store_position(stage.store) >= position);
+        assert_true(projector_reach(projector, position, 0));
+    }
+    assert_false(projector_reach(projector, journal_appended(stage.journal) + 1, 5));
+    projector_stop(projector);
+}
+
 static void test_thread(void **state)
 {
     (void)state;
@@ -584,6 +606,7 @@ int main(void)
         CASE(test_lag),
         CASE(test_little_memory),
         CASE(test_thread),
+        CASE(test_thread_can_be_asked_to_reach),
         CASE(test_thread_memory),
         CASE(test_thread_asks_for_syncs),
         CASE(test_thread_stops_after_failing),

@@ -48,6 +48,7 @@ struct decision {
     uint32_t time_s;
     uint8_t kind;
     struct user_row *row;                 /* NULL: an unknown user */
+    struct shelf *sole;                   /* SET: it will not be the only one any more */
     struct found wanted;                  /* the reaction itself */
     struct found others[LIMIT_EXCLUSIVE]; /* SET: kinds that cannot be beside it */
     uint32_t gone[LIMIT_EXCLUSIVE];       /* cells that say so of what is cleared */
@@ -66,9 +67,13 @@ static void decision_begin(struct decision *decision, struct hot_memory *hot,
     decision->items = item_shard_of(hot, trail.item);
     decision->other_count = 0;
     decision->gone_count = 0;
+    decision->sole = NULL;
     if (decision->time_s == 0)
         decision->time_s = 1; /* 0 means absent in a store */
     pthread_mutex_lock(&decision->users->lock);
+    uint32_t time_s = hot_memory_time(hot, decision->time_s);
+    if (hot->journal != NULL)
+        decision->time_s = time_s;
     decision->row = user_find(decision->users, trail.user, decision->user);
 }
 
@@ -286,6 +291,8 @@ static void set_commit(struct decision *decision, struct user_room *room, struct
         user_push(decision->users, decision->trail.user, decision->user, decision->kind,
                   (struct shelf_entry){.id = decision->item.id, .time_s = decision->time_s},
                   decision->item.type, stamp, room);
+    if (decision->sole != NULL)
+        decision->sole->flags &= (uint8_t)~SHELF_SOLE;
     for (uint32_t i = 0; i < decision->other_count; i++)
         forget(decision, &decision->others[i]);
     user_touch(room->row);
@@ -322,6 +329,25 @@ static enum status item_prepare(struct decision *decision, int64_t delta, const 
     return STATUS_OK;
 }
 
+/*
+ * A shelf is about to be made. If there is none of the other width, nor anything in the store, it is
+ * the only one; if that other one is, then there is nothing of this width in the store.
+ */
+static void note_widths(struct decision *decision, struct user_room *room)
+{
+    struct item other = decision->item;
+    other.id.hi = !id_is_wide(other.id);
+    struct shelf *shelf = decision->row == NULL ? NULL
+                                                : user_shelf(decision->users, decision->row,
+                                                             decision->kind, other, 0);
+    if (shelf == NULL && !(room->flags & SHELF_INCOMPLETE))
+        room->flags |= SHELF_SOLE;
+    if (shelf != NULL && shelf->flags & SHELF_SOLE) {
+        room->flags &= (uint8_t)~SHELF_INCOMPLETE;
+        decision->sole = shelf;
+    }
+}
+
 /* The others to go are known and located. */
 static enum status set_change(struct decision *decision)
 {
@@ -330,6 +356,8 @@ static enum status set_change(struct decision *decision)
     if (!user_reserve(decision->users, decision->trail.user, decision->row, decision->user,
                       decision->kind, decision->item, flags, &room))
         return STATUS_NO_MEMORY;
+    if (room.shelf == NULL)
+        note_widths(decision, &room);
     enum status status = STATUS_NO_MEMORY;
     if (decision->other_count == 0 ||
         gone_reserve(decision, decision->others, decision->other_count)) {

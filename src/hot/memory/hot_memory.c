@@ -15,10 +15,12 @@
 
 #include "base/assert.h"
 #include "base/names.h"
+#include "hot/memory/friends.h"
+#include "hot/memory/list.h"
 
 static bool needs_user(enum hot_action action)
 {
-    return action != HOT_ADD && action != HOT_COUNTS;
+    return action != HOT_ADD && action != HOT_COUNTS && action != HOT_LIST_REACTORS;
 }
 
 static bool changes_item(enum hot_action action)
@@ -74,9 +76,15 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
         return hot_memory_ask(hot, request, trail, LOAD_NOBODY);
     case HOT_COUNTS:
         return hot_memory_counts(hot, request, scratch, LOAD_NOBODY);
-    default:
-        ASSERT(request->action == HOT_FEED);
+    case HOT_FEED:
         return hot_memory_feed(hot, request, trail, scratch, LOAD_NOBODY);
+    case HOT_LIST_REACTIONS:
+        return hot_memory_list_reactions(hot, request, trail, scratch, LOAD_NOBODY);
+    case HOT_LIST_REACTORS:
+        return hot_memory_list_reactors(hot, request, scratch, LOAD_NOBODY);
+    default:
+        ASSERT(request->action == HOT_FRIENDS);
+        return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
     }
 }
 
@@ -177,8 +185,14 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_ask(hot, request, trail, worker);
         else if (request->action == HOT_COUNTS)
             hot_memory_counts(hot, request, scratch, worker);
-        else
+        else if (request->action == HOT_FEED)
             hot_memory_feed(hot, request, trail, scratch, worker);
+        else if (request->action == HOT_LIST_REACTIONS)
+            hot_memory_list_reactions(hot, request, trail, scratch, worker);
+        else if (request->action == HOT_LIST_REACTORS)
+            hot_memory_list_reactors(hot, request, scratch, worker);
+        else
+            hot_memory_friends(hot, request, trail, scratch, worker);
     }
 }
 
@@ -341,6 +355,17 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
 void hot_memory_set_journal(struct hot *base, struct journal *journal)
 {
     hot_memory_of(base)->journal = journal;
+}
+
+void hot_memory_set_reach(struct hot *base, hot_reach_fn *reach, void *context)
+{
+    hot_memory_of(base)->reach = reach;
+    hot_memory_of(base)->reach_context = context;
+}
+
+void hot_memory_raise_time(struct hot *base, uint32_t time_s)
+{
+    hot_memory_time(hot_memory_of(base), time_s);
 }
 
 bool hot_memory_start(struct hot *base)

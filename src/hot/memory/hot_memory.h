@@ -52,6 +52,19 @@ void hot_memory_know_kind(struct hot *hot, uint8_t kind);
  */
 bool hot_memory_start(struct hot *hot);
 
+/*
+ * No decision from here on is made at an earlier time than this, whatever the clock says: what is
+ * newer is what was decided later. Replay raises it to the times of events by itself.
+ */
+void hot_memory_raise_time(struct hot *hot, uint32_t time_s);
+
+/*
+ * How a worker has the store brought to a position, and waits for it; false: not within the time.
+ * Set once, before the first hot_run_blocking; without it lists by item are refused.
+ */
+typedef bool hot_reach_fn(void *context, uint64_t position, unsigned timeout_ms);
+void hot_memory_set_reach(struct hot *hot, hot_reach_fn *reach, void *context);
+
 /* The projector has applied everything before this position. */
 void hot_memory_projected(struct hot *hot, uint64_t position);
 

@@ -39,10 +39,13 @@ struct hot_memory {
     struct slab_pool *pool;
     struct memory_budget *budget;
     uint32_t replay_stamp; /* of the events being replayed */
+    hot_reach_fn *reach;   /* NULL: there is no projector */
+    void *reach_context;
 
     _Alignas(64) _Atomic uint64_t token_count; /* over all shards, reserved ones included */
     _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
     _Atomic uint64_t kinds[4];                 /* every kind there is, as a kind_set */
+    _Atomic uint32_t floor_s;                  /* no decision is made before this; only grows */
 
     struct loads loads;
     struct keeper keeper;
@@ -96,6 +99,15 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
                                struct hot_trail trail, const struct hot_reads *reads);
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail);
+
+/* The time of a decision: no earlier than any before it. For a user, under that user's lock. */
+static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
+{
+    uint32_t floor = atomic_load_explicit(&hot->floor_s, memory_order_relaxed);
+    while (time_s > floor && !atomic_compare_exchange_weak(&hot->floor_s, &floor, time_s))
+        continue;
+    return time_s > floor ? time_s : floor;
+}
 
 /* The keys a SET or CLEAR may have to know about. */
 void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *request,

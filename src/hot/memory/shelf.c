@@ -133,6 +133,11 @@ struct shelf_place shelf_find(const struct slab *slab, const struct shelf *shelf
     return (struct shelf_place){0, 0};
 }
 
+uint32_t shelf_time(const struct slab *slab, struct shelf_place place)
+{
+    return chunk_times(slab_at(slab, place.chunk))[place.index];
+}
+
 size_t shelf_chunk_size(const struct slab *slab, const struct shelf *shelf)
 {
     uint32_t newest = shelf_newest(shelf);
@@ -326,6 +331,18 @@ void shelf_visit(const struct slab *slab, const struct shelf *shelf, shelf_visit
         uint32_t start = chunk->start;
         visit(context, chunk->lo + start, chunk->wide ? chunk_hi(chunk) + start : NULL,
               chunk_times(chunk) + start, chunk->end - start);
+        at = chunk->older;
+    }
+}
+
+void shelf_walk(const struct slab *slab, const struct shelf *shelf, shelf_walk_fn *walk,
+                void *context)
+{
+    for (uint32_t at = shelf_newest(shelf); at != 0;) {
+        struct chunk *chunk = slab_at(slab, at);
+        for (uint32_t i = chunk->end; i > chunk->start; i--)
+            if (!walk(context, chunk_get(chunk, i - 1)))
+                return;
         at = chunk->older;
     }
 }

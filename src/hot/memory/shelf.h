@@ -26,6 +26,7 @@ enum {
     SHELF_WARM = 16,      /* what was read from the store lately, in no order, clean */
     SHELF_AGE = 0x60,     /* the row's: how many rounds of the keeper ago it was last used */
     SHELF_AGE_ONE = 0x20, /* one of them */
+    SHELF_SOLE = 0x80,    /* of the other width there is nothing, here or in the store */
 };
 
 struct shelf {
@@ -50,6 +51,9 @@ struct shelf_place {
 
 struct shelf_place shelf_find(const struct slab *slab, const struct shelf *shelf, scan_fn *scan,
                               struct id id);
+
+/* Time of an entry that was found. */
+uint32_t shelf_time(const struct slab *slab, struct shelf_place place);
 
 /* Bytes of the chunk that the next entry needs first; 0 if there is room. */
 size_t shelf_chunk_size(const struct slab *slab, const struct shelf *shelf);
@@ -88,6 +92,11 @@ typedef void shelf_visit_fn(void *context, const uint64_t *lo, const uint64_t *h
                             const uint32_t *times, size_t count);
 void shelf_visit(const struct slab *slab, const struct shelf *shelf, shelf_visit_fn *visit,
                  void *context);
+
+/* Each entry from newest to oldest, until `walk` says false. */
+typedef bool shelf_walk_fn(void *context, struct shelf_entry entry);
+void shelf_walk(const struct slab *slab, const struct shelf *shelf, shelf_walk_fn *walk,
+                void *context);
 
 static inline uint32_t shelf_newest(const struct shelf *shelf)
 {

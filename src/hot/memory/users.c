@@ -67,7 +67,7 @@ static struct shelf shelf_new(uint8_t kind, struct item item, uint8_t flags)
     return (struct shelf){
         .kind = kind,
         .type = item.type,
-        .flags = (uint8_t)(shelf_sort(item.id, flags) | (flags & SHELF_INCOMPLETE)),
+        .flags = (uint8_t)(shelf_sort(item.id, flags) | (flags & (SHELF_INCOMPLETE | SHELF_SOLE))),
     };
 }
 

@@ -73,7 +73,7 @@ static inline struct shelf *user_next_shelf(const struct user_shard *shard,
 
 /*
  * Takes the cells that one more reaction of this kind on this item needs; false: no memory. `flags`
- * is what a shelf that has to be made begins with: SHELF_WARM, SHELF_INCOMPLETE or nothing.
+ * is what a shelf that has to be made begins with: SHELF_WARM, SHELF_INCOMPLETE, SHELF_SOLE.
  */
 bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row, struct id user,
                   uint8_t kind, struct item item, uint8_t flags, struct user_room *room);

@@ -1,0 +1,40 @@
+/*
+ * Lists, newest first: a user's reactions of a kind on a type of items, from memory as far as that
+ * is exact, else merged with the store's; and the users that have a reaction on an item, which only
+ * the store lists.
+ */
+#ifndef LAUD_HOT_MEMORY_LIST_H
+#define LAUD_HOT_MEMORY_LIST_H
+
+#include "hot/memory/hot_memory_priv.h"
+
+/* What is asked for: up to `want` of what comes behind `after`. */
+struct list_wish {
+    struct id user;
+    uint64_t hash; /* the user's */
+    uint8_t kind;
+    uint16_t type;
+    uint32_t want;
+    struct store_listed after;
+};
+
+/*
+ * Appends them to scratch->listed. OK, NO_MEMORY, what the store said; BLOCKED: it takes the store,
+ * and who asks is no worker (LOAD_NOBODY).
+ */
+enum status list_take(struct hot_memory *hot, const struct list_wish *wish, unsigned worker,
+                      struct hot_scratch *scratch);
+
+/* Puts scratch->listed[first …) in order and leaves up to `most` of them. */
+void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
+/* Room for so many more; false: no memory. */
+bool list_reserve(struct hot_scratch *scratch, size_t count);
+
+/* HOT_LIST_…; false: it takes a worker. */
+bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *request,
+                               struct hot_trail trail, struct hot_scratch *scratch,
+                               unsigned worker);
+bool hot_memory_list_reactors(struct hot_memory *hot, struct hot_request *request,
+                              struct hot_scratch *scratch, unsigned worker);
+
+#endif

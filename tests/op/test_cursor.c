@@ -1,0 +1,206 @@
+/* Lists are asked for in words; a cursor is taken back as it was given, by its own list alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "op/cursor.h"
+#include "op/op.h"
+
+static struct names *names;
+static struct op_scratch scratch;
+static struct hot_request request;
+
+static enum status decode(const char *line)
+{
+    static struct text words[64];
+    uint32_t count = 0;
+    for (const char *at = line; *at;) {
+        size_t length = strcspn(at, " ");
+        words[count++] = (struct text){at, length};
+        at += length + (at[length] == ' ');
+    }
+    const struct op_spec *spec = NULL;
+    for (size_t i = 0; i < op_count() && spec == NULL; i++)
+        if (text_is(words[0], op_get(i)->name))
+            spec = op_get(i);
+    assert_non_null(spec);
+    scratch.used = 0;
+    scratch.sentence[0] = '\0';
+    return op_decode(spec, words + 1, count - 1, names, 1000, &scratch, &request);
+}
+
+static void decodes_lists(void **state)
+{
+    (void)state;
+    uint16_t video = (uint16_t)names_find_type(names, "video", 5);
+    assert_int_equal(decode("LIKES 7 video"), STATUS_OK);
+    assert_int_equal(request.action, HOT_LIST_REACTIONS);
+    assert_int_equal(request.user.lo, 7);
+    assert_int_equal(request.name, NAME_INDEX_LIKE);
+    assert_int_equal(request.type, video);
+    assert_int_equal(request.limit, LIMIT_LIST_USUAL);
+    assert_int_equal(request.after.time_s, 0);
+    assert_int_equal(decode("REACTIONS 7 follow user LIMIT 200"), STATUS_OK);
+    assert_int_equal(request.name, names_find(names, "follow", 6));
+    assert_int_equal(request.type, names_find_type(names, "user", 4));
+    assert_int_equal(request.limit, 200);
+    assert_int_equal(decode("REACTORS video:4 follow limit 3"), STATUS_OK);
+    assert_int_equal(request.action, HOT_LIST_REACTORS);
+    assert_int_equal(request.items[0].id.lo, 4);
+    assert_int_equal(request.limit, 3);
+    assert_int_equal(decode("LIKERS video:4"), STATUS_OK);
+    assert_int_equal(request.name, NAME_INDEX_LIKE);
+    assert_int_equal(decode("FRIENDS 1 video:4 LIMIT 1"), STATUS_OK);
+    assert_int_equal(request.action, HOT_FRIENDS);
+    assert_int_equal(request.follow, names_find(names, "follow", 6));
+    assert_int_equal(request.name, NAME_INDEX_LIKE);
+    assert_int_equal(decode("LIKES 7 unheard-of"), STATUS_OK);
+    assert_int_equal(request.type, TYPE_UNKNOWN);
+    assert_int_equal(names_find_type(names, "unheard-of", 10), -1);
+}
+
+static void refuses_other_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum status status;
+        const char *part;
+    } bad[] = {
+        {"LIKES 7", STATUS_BAD_ARITY, "LIKES user type [LIMIT n] [CURSOR c]"},
+        {"LIKES 7 video LIMIT", STATUS_BAD_ARITY, "wrong number"},
+        {"LIKES 7 video LIMIT 1 CURSOR", STATUS_BAD_ARITY, "wrong number"},
+        {"LIKES 7 video LIMIT 1 LIMIT 1 LIMIT 1", STATUS_BAD_ARITY, "wrong number"},
+        {"LIKES 7 video LIMIT 0", STATUS_BAD_ARGUMENT, "from 1 to 200, got '0'"},
+        {"LIKES 7 video LIMIT 201", STATUS_BAD_ARGUMENT, "from 1 to 200"},
+        {"LIKES 7 video LIMIT -1", STATUS_BAD_ARGUMENT, "from 1 to 200"},
+        {"LIKES 7 video LIMIT 4294967297", STATUS_BAD_ARGUMENT, "from 1 to 200"},
+        {"LIKES 7 video LIMIT 1 LIMIT 2", STATUS_BAD_ARGUMENT, "once, got 'LIMIT'"},
+        {"LIKES 7 video OFFSET 2", STATUS_BAD_ARGUMENT, "expected LIMIT and a number"},
+        {"LIKES 7 Video", STATUS_BAD_ARGUMENT, "a name must be"},
+        {"LIKES x video", STATUS_BAD_ARGUMENT, "a user must be"},
+        {"LIKERS video", STATUS_BAD_ARGUMENT, "an item must be"},
+        {"FRIENDS 1 video:4 CURSOR x", STATUS_BAD_ARGUMENT, "expected LIMIT and a number, once"},
+        {"LIKES 7 video CURSOR x", STATUS_BAD_ARGUMENT, "of the same list, got 'x'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(decode(bad[i].line), bad[i].status);
+        assert_non_null(strstr(scratch.sentence, bad[i].part));
+    }
+}
+
+/* The line with a cursor of `of` behind it. */
+static enum status decode_with(const char *line, const char *cursor)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "%s CURSOR %s", line, cursor);
+    return decode(text);
+}
+
+static const struct store_listed places[] = {
+    {.time_s = 1, .id = {.lo = 0}},
+    {.time_s = 1700000000, .id = {.lo = 42}},
+    {.time_s = UINT32_MAX, .id = {.hi = 0x190163d8694739b, .lo = UINT64_MAX}},
+    {.time_s = 5, .id = {.hi = 1, .lo = 42}},
+};
+
+static const char *const lists[] = {
+    "LIKES 7 video",
+    "LIKES 8 video",
+    "LIKES 7 user",
+    "REACTIONS 7 follow video",
+    "LIKES 00000000-0000-0001-0000-000000000007 video",
+    "LIKERS video:7",
+    "LIKERS user:7",
+    "LIKERS video:8",
+    "REACTORS video:7 follow",
+};
+
+static void a_cursor_is_of_one_list(void **state)
+{
+    (void)state;
+    size_t count = sizeof lists / sizeof lists[0];
+    for (size_t of = 0; of < count; of++) {
+        for (size_t place = 0; place < sizeof places / sizeof places[0]; place++) {
+            char cursor[CURSOR_TEXT + 1] = "";
+            assert_int_equal(decode(lists[of]), STATUS_OK);
+            size_t length = cursor_write(&request, places[place], cursor);
+            assert_true(length <= CURSOR_TEXT);
+            cursor[length] = '\0';
+            for (size_t other = 0; other < count; other++) {
+                enum status status = decode_with(lists[other], cursor);
+                assert_int_equal(status, other == of ? STATUS_OK : STATUS_BAD_ARGUMENT);
+                if (other != of)
+                    assert_non_null(strstr(scratch.sentence, "of the same list"));
+                else
+                    assert_int_equal(store_listed_order(request.after, places[place]), 0);
+            }
+        }
+    }
+}
+
+/* Any one byte changed, taken out or put in; and any two swapped. */
+static void an_edited_cursor_is_refused(void **state)
+{
+    (void)state;
+    for (size_t place = 0; place < sizeof places / sizeof places[0]; place++) {
+        char cursor[CURSOR_TEXT + 2] = "", edited[CURSOR_TEXT + 2];
+        assert_int_equal(decode(lists[0]), STATUS_OK);
+        size_t length = cursor_write(&request, places[place], cursor);
+        struct store_listed after;
+        for (size_t i = 0; i < length; i++) {
+            for (int byte = 0; byte < 256; byte++) {
+                memcpy(edited, cursor, sizeof edited);
+                edited[i] = (char)byte;
+                assert_int_equal(cursor_read(&request, (struct text){edited, length}, &after),
+                                 edited[i] == cursor[i]);
+            }
+            assert_false(cursor_read(&request, (struct text){cursor, i}, &after));
+            assert_false(
+                cursor_read(&request, (struct text){cursor + i + 1, length - i - 1}, &after));
+            memcpy(edited, cursor, sizeof edited);
+            edited[i] = cursor[(i + 1) % length];
+            edited[(i + 1) % length] = cursor[i];
+            assert_int_equal(cursor_read(&request, (struct text){edited, length}, &after),
+                             edited[i] == cursor[i]);
+        }
+        cursor[length] = '0';
+        assert_false(cursor_read(&request, (struct text){cursor, length + 1}, &after));
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    uint16_t index;
+    names = names_new();
+    if (names == NULL)
+        return -1;
+    names_intern(names, NAME_TYPE, "video", 5, &index);
+    names_intern(names, NAME_TYPE, "user", 4, &index);
+    names_intern(names, NAME_KIND, "follow", 6, &index);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    names_free(names);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decodes_lists),
+        cmocka_unit_test(refuses_other_words),
+        cmocka_unit_test(a_cursor_is_of_one_list),
+        cmocka_unit_test(an_edited_cursor_is_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
