@@ -234,7 +234,7 @@ static void tally_reaction(void *context, struct id user, uint8_t kind, struct i
     struct tally *tally = context;
     tally->reactions++;
     assert_int_equal(kind, LIKE);
-    assert_int_equal(time_s, user.lo + item.id.lo);
+    assert_int_equal(time_s, 100 * user.lo + item.id.lo);
 }
 
 static void tally_counter(void *context, struct item item, uint8_t name, int64_t value)
@@ -254,7 +254,7 @@ static void test_dump_shows_everything(void **state)
     for (uint64_t user = 1; user <= 30; user++)
         for (uint64_t item = 1; item <= 40; item++)
             bed_change(&bed, HOT_SET, (struct id){.lo = user}, LIKE,
-                       (struct item){.id = {.lo = item}}, (uint32_t)(user + item));
+                       (struct item){.id = {.lo = item}}, (uint32_t)(100 * user + item));
     struct tally tally = {0};
     hot_memory_dump(bed.hot, &(struct hot_memory_visitor){.reaction = tally_reaction,
                                                           .counter = tally_counter,
