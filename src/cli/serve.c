@@ -78,7 +78,12 @@ static bool open_directory(struct serving *s)
 static bool open_parts(struct serving *s)
 {
     s->sizes = sizes_of(&s->options);
-    s->budget.limit = s->sizes.memory;
+    if (s->options.store != OPTION_STORE_NONE && s->sizes.memory < SIZES_STORE_MIN) {
+        log_error("--max-memory is too little for a store, which takes at least %llu MiB",
+                  (unsigned long long)(SIZES_STORE_MIN >> 20));
+        return false;
+    }
+    s->budget.limit = s->sizes.budget;
     s->budget.reserve = s->sizes.connections;
     s->parts.options = &s->options;
     s->parts.sizes = &s->sizes;

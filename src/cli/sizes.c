@@ -7,6 +7,10 @@
 /* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
 
+/* What a process with a store has beside what is counted: code, RocksDB's own, malloc's slack. */
+#define BESIDE_BYTES MIB(24)
+#define BESIDE_PART  16
+
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */
 #define WINDOW_EVENT_BYTES 512
 
@@ -23,9 +27,12 @@ static uint64_t or_chosen(uint64_t given, uint64_t chosen)
 struct sizes sizes_of(const struct options *options)
 {
     uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t memory = or_chosen(options->max_memory, machine / 2);
+    uint64_t bound = or_chosen(options->max_memory, machine / 2);
+    uint64_t beside = options->store == OPTION_STORE_NONE ? 0 : BESIDE_BYTES + bound / BESIDE_PART;
+    uint64_t memory = bound > beside ? bound - beside : 0;
     struct sizes sizes = {
-        .memory = memory,
+        .memory = bound,
+        .budget = memory,
         .connections = memory / 16,
         .block_cache = or_chosen(options->block_cache_bytes, within(memory / 8, MIB(2), GIB(1))),
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),

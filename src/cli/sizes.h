@@ -7,10 +7,12 @@
 
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "base/options.h"
 
 struct sizes {
-    uint64_t memory;           /* all of it */
+    uint64_t memory; /* the process's bound */
+    uint64_t budget; /* of it what is counted: not code, nor what libraries keep for themselves */
     uint64_t connections;      /* of it kept for buffers: full of data, a server must still talk */
     uint64_t block_cache;      /* of the store */
     uint64_t write_buffer;     /* of the store */
@@ -19,6 +21,9 @@ struct sizes {
     uint64_t lag_slow_bytes;   /* of journal that the store may be behind */
     uint64_t lag_max_bytes;
 };
+
+/* Less than this is too little for a store. */
+#define SIZES_STORE_MIN MIB(64)
 
 struct sizes sizes_of(const struct options *options);
 

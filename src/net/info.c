@@ -50,7 +50,10 @@ static bool write_clients(struct server *server, struct buffer *out)
 static bool write_memory(struct server *server, struct buffer *out)
 {
     return number(out, "used_memory", memory_used(server->parts.budget)) &&
-           number(out, "maxmemory", server->parts.budget->limit);
+           number(out, "memory_budget", server->parts.budget->limit) &&
+           number(out, "maxmemory",
+                  server->parts.options->max_memory ? server->parts.options->max_memory
+                                                    : server->parts.budget->limit);
 }
 
 static bool write_journal(struct server *server, struct buffer *out)

@@ -18,6 +18,7 @@
 #define LOOK_MS     20   /* between looks at the journal while a window gathers */
 #define SYNC_MS     1    /* likewise while somebody waits for what is not durable yet */
 #define RETRY_MS    1000 /* before what was not possible is tried again */
+#define FINISH_MS   5000 /* for what has gathered, when stopping */
 #define NICE        19   /* those who answer come first */
 #define EVENT_BYTES 32   /* of a usual event: a like with narrow ids */
 
@@ -136,13 +137,15 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
     }
 }
 
-/* All that is durable, then a checkpoint; as far as it goes at once. */
+/*
+ * What is durable, then a checkpoint; as far as it goes at once. A stop is not held up for long: what
+ * is left is in the journal, and replayed at the next start.
+ */
 static void projector_finish(struct projector *projector)
 {
-    enum projector_step step;
-    do
-        step = projector_step(projector);
-    while (step == STEP_MOVED);
+    uint64_t until_ms = now_ms() + FINISH_MS;
+    while (projector_step(projector) == STEP_MOVED && now_ms() < until_ms)
+        continue;
     if (projector->pending || projector->failed)
         return;
     if (projector->stats.position > projector->filter_position)

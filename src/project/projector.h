@@ -69,7 +69,8 @@ void projector_stats(struct projector *projector, struct projector_stats *out);
  * applied. False: not within the time, or not at all as things are.
  */
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms);
-/* Applies all that is durable, makes a checkpoint, ends the thread. The journal is still open. */
+/* Applies what is durable, for a few seconds, makes a checkpoint, ends the thread; the journal is
+ * still open. */
 void projector_stop(struct projector *projector);
 
 #endif
