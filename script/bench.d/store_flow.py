@@ -7,14 +7,10 @@ import mariadb
 import rig
 from store_rig import BASE, IDS, ITEMS, LIKE, USERS, StoreArea, millions
 
-STEP_SECONDS = 5              # how long a rate is kept before it is looked at again
-STEP_WARM_SECONDS = 2
-RATE_FIRST = 100000
-RATE_BATCH = 32               # requests due at once: clients pipeline
-LAG_WANTED_SECONDS = 2        # what the rate is steered to
+LAG_MAX = "96M"                # of journal, about 3 M likes: what bounds the lag is the server itself
 LAG_GROWTH_MS = 3000          # allowed from the beginning to the end
 LAG_MOST_MS = 10000           # allowed at any time
-BURST_MEMORY = 2 * 1024**3
+BURST_MEMORY = 4 * 1024**3
 
 
 class Watch(threading.Thread):
@@ -60,33 +56,23 @@ class Flow(StoreArea):
 
     # Sustained
 
-    def steer(self, server, rate, seconds, step):
-        """Likes for `seconds`, at a rate that holds the lag where it is wanted."""
-        end = time.monotonic() + seconds
-        accepted = refused = 0
-        while time.monotonic() < end - 0.1:
-            begun, before = time.monotonic(), self.projector(server)
-            run = self.drive_accepted(server, "--pipeline", 64, "--rate", int(rate), "--batch",
-                                      RATE_BATCH, "--seconds", min(step, end - begun),
-                                      *self.next_seed(), *IDS, "--", LIKE)
-            accepted += run["requests"] - run["errors"]
-            refused += run["errors"]
-            after = self.projector(server)
-            applied = (after["events"] - before["events"]) / (time.monotonic() - begun)
-            rig.say(f"  sustained: offered {rate:,.0f}/s, accepted {run['accepted']:,.0f}/s, applied "
-                    f"{applied:,.0f}/s, lag {after['lag_ms']} ms, {after['lag_events']:,} events")
-            room = LAG_WANTED_SECONDS * applied - after["lag_events"]
-            rate = min(rate * 1.5, max(applied + room / step / 2, RATE_FIRST / 10))
-        return rate, accepted, refused
+    def flat_out(self, server, seconds):
+        """Likes as fast as they are taken: the server slows them down to what the store takes."""
+        run = self.drive_accepted(server, "--pipeline", 64, "--seconds", seconds, *self.next_seed(),
+                                  *IDS, "--", LIKE)
+        return run["requests"] - run["errors"], run["errors"]
 
     def sustained_laud(self, row, moonshot):
-        with self.laud(pin=False) as server:
-            rate, _, _ = self.steer(server, RATE_FIRST, self.warm, STEP_WARM_SECONDS)
+        with self.laud("--lag-max", LAG_MAX, pin=False) as server:
+            self.flat_out(server, self.warm)
             with Watch(self, server) as watch:
                 begun, first = time.monotonic(), self.projector(server)
-                _, accepted, refused = self.steer(server, rate, self.minute, STEP_SECONDS)
+                accepted, refused = self.flat_out(server, self.minute)
                 last, elapsed = self.projector(server), time.monotonic() - begun
             peak = server.peak_rss_bytes()
+        rig.say(f"  sustained: {accepted / elapsed:,.0f}/s accepted, "
+                f"{(last['events'] - first['events']) / elapsed:,.0f}/s applied, lag "
+                f"{first['lag_ms']} to {last['lag_ms']} ms, {watch.most('lag_ms')} at most")
         # Applied, but not what was left from before: the lag may have shrunk meanwhile.
         applied = min(last["events"] - first["events"], accepted)
         row.ours = moonshot.ours = moonshot.value = applied / elapsed
@@ -94,7 +80,7 @@ class Flow(StoreArea):
         row.note = (f"applied over {elapsed:.0f} s; lag {first['lag_ms']} ms at first, "
                     f"{last['lag_ms']} ms at last, {most} ms at most (allowed: {LAG_GROWTH_MS} ms "
                     f"more at last, never {LAG_MOST_MS}); {refused:,} refused; peak RSS "
-                    f"{peak / 1e6:,.0f} MB; not pinned")
+                    f"{peak / 1e6:,.0f} MB; --lag-max {LAG_MAX}, not pinned")
         if last["lag_ms"] > first["lag_ms"] + LAG_GROWTH_MS or most > LAG_MOST_MS:
             row.broken = "the projector did not keep up"
         row.runs["lag"] = watch.samples

@@ -129,20 +129,32 @@ static bool is_made(const struct store_reaction *change)
     return change->time_s != 0 && !change->was_live;
 }
 
+static void prefetch_reaction(const struct filters *filters, const struct store_reaction *reaction)
+{
+    uint64_t seed = filters->seed;
+    filter_prefetch(filters->live, reaction_key_of(seed, reaction));
+    filter_prefetch(filters->known,
+                    shelf_key(seed, reaction->user, reaction->kind, reaction->item.type));
+    filter_prefetch(filters->known, item_key(seed, reaction->item));
+}
+
 void filters_before(struct filters *filters, const struct store_changes *changes)
 {
     uint64_t seed = filters->seed;
     for (size_t i = 0; i < changes->reaction_count; i++) {
         const struct store_reaction *change = &changes->reactions[i];
         if (i + AHEAD < changes->reaction_count)
-            filter_prefetch(filters->live, reaction_key_of(seed, change + AHEAD));
+            prefetch_reaction(filters, change + AHEAD);
         if (!is_made(change))
             continue;
         filter_add(filters->live, reaction_key_of(seed, change));
         known_add_reaction(filters->known, seed, change);
     }
-    for (size_t i = 0; i < changes->count_count; i++)
+    for (size_t i = 0; i < changes->count_count; i++) {
+        if (i + AHEAD < changes->count_count)
+            filter_prefetch(filters->known, item_key(seed, changes->counts[i + AHEAD].item));
         known_add(filters->known, item_key(seed, changes->counts[i].item));
+    }
 }
 
 void filters_after(struct filters *filters, const struct store_changes *changes)

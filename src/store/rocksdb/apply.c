@@ -132,6 +132,7 @@ static void write_relations(struct apply *apply)
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->row[i];
         const uint8_t *value = row_value(rows, row);
+        rows_prefetch(rows, i);
         if (get_u32(value) != 0)
             sink_put(&apply->sink, row_key(rows, row), row->key_length, value, 4);
         else
@@ -173,6 +174,7 @@ static void write_by_item(struct apply *apply)
     const struct rows *rows = apply->rows;
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->row[i];
+        rows_prefetch(rows, i);
         if (*row_value(rows, row) != 0)
             sink_put(&apply->sink, row_key(rows, row), row->key_length, (const uint8_t *)"", 0);
         else
@@ -210,6 +212,7 @@ static void write_counts(struct apply *apply)
         size_t length = 0;
         for (next = i; next < rows->count; next++) {
             const struct row *row = &rows->row[next];
+            rows_prefetch(rows, next);
             if (row->key_length != key_length + 1 ||
                 memcmp(row_key(rows, row), key, key_length) != 0)
                 break;

@@ -44,6 +44,7 @@ void by_user_write(struct sink *sink, struct rows *relations)
         const struct row *first = row;
         size_t used = 0;
         do {
+            rows_prefetch(relations, (size_t)(row - relations->row));
             uint32_t time_s = get_u32(row_value(relations, row));
             uint32_t old_s = get_u32(row_value(relations, row) + 4);
             ASSERT(used + (old_s != 0) + (time_s != 0) <= relations->capacity);

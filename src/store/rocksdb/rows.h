@@ -54,6 +54,17 @@ static inline const uint8_t *row_key(const struct rows *rows, const struct row *
     return rows->bytes + row->offset;
 }
 
+/* Sorted rows are all over the run of bytes: brings those of a row that is written soon closer. */
+enum { ROWS_AHEAD = 16 };
+static inline void rows_prefetch(const struct rows *rows, size_t at)
+{
+    if (at + ROWS_AHEAD >= rows->count)
+        return;
+    const uint8_t *key = row_key(rows, &rows->row[at + ROWS_AHEAD]);
+    __builtin_prefetch(key);
+    __builtin_prefetch(key + ROW_BYTES_MAX - 1);
+}
+
 static inline const uint8_t *row_value(const struct rows *rows, const struct row *row)
 {
     return rows->bytes + row->offset + row->key_length;
