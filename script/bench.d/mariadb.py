@@ -18,7 +18,7 @@ import rig
 ROWS = 1000
 BATCHES_A_SECOND = 120        # prepared; more than it takes
 SETTINGS = ["--innodb-buffer-pool-size=2G", "--innodb-log-file-size=1G",
-            "--innodb-flush-log-at-trx-commit=2", "--innodb-autoinc-lock-mode=2", "--skip-log-bin"]
+            "--innodb-flush-log-at-trx-commit=1", "--innodb-autoinc-lock-mode=2", "--skip-log-bin"]
 TABLES = """
 CREATE TABLE relation (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,

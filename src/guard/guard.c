@@ -25,7 +25,10 @@ uint64_t guard_wait_ns(const struct guard *guard, const struct pacer *pacer, uin
                        uint64_t now_ns)
 {
     bool slow = guard_step_ns(guard, lag) > 0;
-    return slow && pacer->free_ns > now_ns ? pacer->free_ns - now_ns : 0;
+    if (!slow || pacer->free_ns <= now_ns)
+        return 0;
+    uint64_t wait_ns = pacer->free_ns - now_ns;
+    return wait_ns < GUARD_PAUSE_NS ? GUARD_PAUSE_NS : wait_ns;
 }
 
 void guard_spend(struct guard *guard, struct pacer *pacer, uint32_t writes, uint64_t now_ns)

@@ -18,9 +18,9 @@ enum {
     BLOOM_BITS = 10,
     MEMTABLES = 2,
     OPEN_FILES = 512,
-    RUNS = 8,       /* sorted runs that start a merge */
-    RUNS_SLOW = 24, /* that slow writes down */
-    RUNS_STOP = 36,
+    RUNS = 16,      /* sorted runs that start a merge */
+    RUNS_SLOW = 40, /* that slow writes down */
+    RUNS_STOP = 56,
     LOG_NOTHING = 6, /* one above the highest level there is */
     SCAN_AHEAD = 2 * 1024 * 1024,
     MERGE_AHEAD_MIN = 64 * 1024,
@@ -60,7 +60,7 @@ static void tune_compaction(rocksdb_options_t *out, const struct store_rocksdb_o
     rocksdb_universal_compaction_options_t *universal =
         rocksdb_universal_compaction_options_create();
     rocksdb_universal_compaction_options_set_size_ratio(universal, 10);
-    rocksdb_universal_compaction_options_set_min_merge_width(universal, 4);
+    rocksdb_universal_compaction_options_set_min_merge_width(universal, 8);
     rocksdb_universal_compaction_options_set_max_size_amplification_percent(universal, 200);
     rocksdb_options_set_compaction_style(out, rocksdb_universal_compaction);
     rocksdb_options_set_universal_compaction_options(out, universal);
