@@ -21,7 +21,7 @@
 
 #define GUARD_STEP_MAX_NS 20000000 /* what LIMIT_BATCH writes take where the lag reaches lag_max */
 #define GUARD_BURST_NS    10000000 /* time saved up for later, so that what waited runs in one go */
-#define GUARD_PAUSE_NS    5000000  /* who has to wait waits at least so long: few large turns cost less */
+#define GUARD_PAUSE_NS    5000000  /* the shortest wait: few large turns cost less */
 
 struct guard {
     struct journal *journal;
