@@ -21,6 +21,7 @@ COLD_LIKED = 300000           # requests of a run
 COLD_NEVER = 1000000          # they take less time
 HOT_USERS = 10000
 HOT_ITEMS = 100000
+HOT_LIKES = 200000
 
 
 class Relations:
@@ -68,6 +69,7 @@ class Disk(StoreArea):
             self.catch_up(server, 0 if refused else LOAD_LAG)
         self.catch_up(server)
         seconds = time.monotonic() - begun
+        self.come_to_rest(server)
         rig.say(f"  {millions(relations.count)} relations are in the store after {seconds:.0f} s: "
                 f"{relations.count / seconds:,.0f}/s")
 
@@ -187,22 +189,35 @@ class Disk(StoreArea):
     # Much on disk
 
     def hot_users_run(self, server):
+        """Hot: users who liked something and items that were asked for, all of them since the
+        start. The likes of a run are on their way to the store and merged there while it goes on;
+        those of the run before are not."""
         ids = ["--id-base", BASE, "--users", min(HOT_USERS, self.small.users), "--items", HOT_ITEMS]
+        self.drive(server, "--pipeline", 64, "--requests", HOT_ITEMS, "--",
+                   f"COUNTS video:{{seq+{BASE}}}")
+        self.drive_accepted(server, "--pipeline", 64, "--requests", HOT_LIKES, *self.next_seed(),
+                            *ids, "--", LIKE)
+        self.come_to_rest(server)
+        feed = self.drive(server, "--pipeline", 8, "--warmup", 1, "--seconds", self.seconds / 2,
+                          *self.next_seed(), *ids, "--", "FEED {user} {20*video:{item}}")
         like = self.drive_accepted(server, "--pipeline", 64, "--warmup", 1, "--seconds",
                                    self.seconds / 2, *self.next_seed(), *ids, "--", LIKE)
         like["rate"] = like["accepted"]
-        feed = self.drive(server, "--pipeline", 8, "--warmup", 1, "--seconds", self.seconds / 2,
-                          *self.next_seed(), *ids, "--", "FEED {user} {20*video:{item}}")
         return {"LIKE P=64": like, "FEED P=8": feed}
 
-    def hot_users_small(self, small, pristine):
-        """The small base, as it was loaded: what a run adds to it is thrown away."""
-        data = os.path.join(small.directory, "data")
-        shutil.rmtree(data)
+    def hot_users_on(self, server):
+        """A base as it was loaded: what a run adds to it is thrown away."""
+        data = os.path.join(server.directory, "data")
+        pristine = os.path.join(server.directory, "pristine")
+        os.rename(data, pristine)
         shutil.copytree(pristine, data)
-        with self.running(small):
-            found = self.hot_users_run(small)
-            small.kill()
+        try:
+            with self.running(server):
+                found = self.hot_users_run(server)
+                server.kill()
+        finally:
+            shutil.rmtree(data)
+            os.rename(pristine, data)
         return found
 
     def disk(self):
@@ -212,18 +227,10 @@ class Disk(StoreArea):
 
         def measure():
             large, small = self.large_base(), self.loaded(self.small)
-            pristine = os.path.join(small.directory, "pristine")
-            os.rename(os.path.join(small.directory, "data"), pristine)
-            os.mkdir(os.path.join(small.directory, "data"))
             runs = {what: {"peer": [], "laud": []} for what in rows}
             for _ in range(self.rounds):
-                for side in ("peer", "laud"):
-                    if side == "peer":
-                        found = self.hot_users_small(small, pristine)
-                    else:
-                        with self.running(large):
-                            found = self.hot_users_run(large)
-                    for what, run in found.items():
+                for side, server in (("peer", small), ("laud", large)):
+                    for what, run in self.hot_users_on(server).items():
                         runs[what][side].append(run)
                         rig.say(f"  {what}, {'little' if side == 'peer' else 'much'} on disk: "
                                 f"{run['rate']:,.0f}/s, {run['errors']:,} refused")

@@ -58,3 +58,12 @@ class StoreArea(area.Area):
             if time.monotonic() - begun > CATCH_UP_SECONDS:
                 raise rig.Failure(f"the projector did not catch up within {CATCH_UP_SECONDS} s")
             time.sleep(0.05)
+
+    def come_to_rest(self, server):
+        """Waits until everything is in the store and the store has merged what it wanted to."""
+        self.catch_up(server)
+        begun = time.monotonic()
+        while int(rig.info(server, "Store")["merges"]) > 0:
+            if time.monotonic() - begun > CATCH_UP_SECONDS:
+                raise rig.Failure(f"the store was not at rest within {CATCH_UP_SECONDS} s")
+            time.sleep(0.2)

@@ -98,6 +98,12 @@ bool filters_may_have_item(const struct filters *filters, struct item item)
     return filter_may_have(filters->known, item_key(filters->seed, item));
 }
 
+void filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                               struct item item)
+{
+    filter_prefetch(filters->live, reaction_key(filters->seed, user, kind, item));
+}
+
 void filters_prefetch_item(const struct filters *filters, struct item item)
 {
     filter_prefetch(filters->known, item_key(filters->seed, item));

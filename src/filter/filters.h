@@ -40,6 +40,8 @@ bool filters_may_have_reaction(const struct filters *filters, struct id user, ui
 bool filters_may_have_shelf(const struct filters *filters, struct id user, uint8_t kind,
                             uint16_t type);
 bool filters_may_have_item(const struct filters *filters, struct item item);
+void filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                               struct item item);
 void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);

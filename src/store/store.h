@@ -130,6 +130,7 @@ struct store_stats {
     uint64_t reactions; /* live; may be an estimate */
     uint64_t disk_bytes;
     uint64_t memory_bytes;
+    uint64_t merges; /* under way in the background: it is not at rest */
     const char *state; /* "ok", or what is wrong, one sentence */
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "base/names.h"
+#include "filter/filters.h"
 #include "hot/memory/friends.h"
 #include "hot/memory/list.h"
 
@@ -101,6 +102,16 @@ static struct hot_trail trail_of(const struct hot_memory *hot, const struct hot_
     return trail;
 }
 
+/* A user's shelf seldom has all, so the filters are asked of nearly every reaction to be set. */
+static void filters_ahead(const struct hot_memory *hot, const struct hot_request *requests,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (requests[i].action == HOT_SET)
+            filters_prefetch_reaction(hot->filters, requests[i].user, requests[i].name,
+                                      requests[i].items[0]);
+}
+
 /* Returns how many were run. */
 static size_t run_batch(struct hot_memory *hot, struct hot_request *requests, size_t count,
                         struct hot_scratch *scratch)
@@ -109,6 +120,8 @@ static size_t run_batch(struct hot_memory *hot, struct hot_request *requests, si
     uint8_t sides[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++)
         trails[i] = trail_of(hot, &requests[i], &sides[i]);
+    if (count > 1 && hot->filters != NULL)
+        filters_ahead(hot, requests, count);
     if (count > 1)
         trails_prefetch(hot, trails, sides, count);
     for (size_t i = 0; i < count; i++)
@@ -171,10 +184,37 @@ static void change_blocking(struct hot_memory *hot, unsigned worker, struct hot_
     }
 }
 
+static bool reads_items(enum hot_action action)
+{
+    return changes_item(action) || action == HOT_COUNTS || action == HOT_FEED;
+}
+
+/*
+ * Reads the items of all requests in one go: one at a time costs the store many times as much. What
+ * fails here is met again, and told, by the request that needs it.
+ */
+static void load_ahead(struct hot_memory *hot, unsigned worker, const struct hot_request *requests,
+                       size_t count)
+{
+    struct item items[LOAD_KEYS];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t some = reads_items(requests[i].action) ? requests[i].item_count : 0;
+        if (some > LOAD_KEYS - used)
+            break;
+        for (size_t j = 0; j < some; j++)
+            items[used++] = requests[i].items[j];
+    }
+    if (used > 0)
+        load_items(hot, worker, items, used);
+}
+
 static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct hot_request *requests,
                                     size_t count, struct hot_scratch *scratch)
 {
     struct hot_memory *hot = hot_memory_of(base);
+    if (count > 1 && hot->store != NULL)
+        load_ahead(hot, worker, requests, count);
     for (size_t i = 0; i < count; i++) {
         struct hot_request *request = &requests[i];
         uint8_t sides;

@@ -16,6 +16,7 @@
 #define SCAN_ITEMS  12 /* up to so many, scanning for each is faster */
 #define PROBE_HEADS 4096
 #define ITEM_GROUP  32 /* rows prefetched at a time */
+#define AHEAD       16 /* items whose place in the filters is fetched before it is wanted */
 #define KIND_ALL    (-1)
 
 _Static_assert(PROBE_HEADS >= 4 * LIMIT_ITEMS, "probes mostly hit an empty head");
@@ -156,6 +157,15 @@ static bool unknown_add(struct lookup *lookup, uint32_t item, uint8_t kind)
     return true;
 }
 
+/* Some items ahead of `at`, and before the first one all up to there. */
+static void fetch_filters(const struct lookup *lookup, uint8_t kind, uint32_t at)
+{
+    const struct hot_request *request = lookup->request;
+    uint32_t end = at + AHEAD < request->item_count ? at + AHEAD : request->item_count - 1;
+    for (uint32_t i = at == 0 ? 0 : at + AHEAD; i <= end; i++)
+        filters_prefetch_reaction(lookup->hot->filters, request->user, kind, request->items[i]);
+}
+
 /* OK; BLOCKED: some of it takes the store, and we may not wait. */
 static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wait)
 {
@@ -167,8 +177,10 @@ static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wa
         if (i == 0 || item.type != last.type || id_is_wide(item.id) != id_is_wide(last.id))
             incomplete = is_incomplete(lookup, kind, item);
         last = item;
-        if (!incomplete || kind_set_has(&request->answers[i].kinds, kind) ||
-            !is_unknown(lookup, kind, item))
+        if (!incomplete)
+            continue;
+        fetch_filters(lookup, kind, i);
+        if (kind_set_has(&request->answers[i].kinds, kind) || !is_unknown(lookup, kind, item))
             continue;
         if (!may_wait)
             return STATUS_BLOCKED;

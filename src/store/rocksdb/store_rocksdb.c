@@ -299,6 +299,9 @@ static void stats(struct store *store, struct store_stats *out)
                                 .durable = atomic_load(&rocks->durable),
                                 .reactions = atomic_load(&rocks->reactions),
                                 .disk_bytes = property(rocks, "rocksdb.total-sst-files-size"),
+                                .merges = property(rocks, "rocksdb.num-running-compactions") +
+                                          property(rocks, "rocksdb.num-running-flushes") +
+                                          property(rocks, "rocksdb.compaction-pending"),
                                 .memory_bytes = rocksdb_cache_get_usage(rocks->cache) +
                                                 property(rocks, "rocksdb.size-all-mem-tables"),
                                 .state = state_sentence(rocks)};

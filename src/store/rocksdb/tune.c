@@ -15,6 +15,7 @@
 
 enum {
     BLOCK_BYTES = 8 * 1024,
+    PART_BYTES = 32 * 1024, /* of an index or a filter */
     BLOOM_BITS = 10,
     MEMTABLES = 2,
     OPEN_FILES = 512,
@@ -43,6 +44,7 @@ static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
     rocksdb_block_based_options_set_index_type(
         table, rocksdb_block_based_table_index_type_two_level_index_search);
     rocksdb_block_based_options_set_partition_filters(table, 1);
+    rocksdb_block_based_options_set_metadata_block_size(table, PART_BYTES);
     rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
     rocksdb_options_set_block_based_table_factory(out, table);
     rocksdb_block_based_options_destroy(table);
