@@ -134,8 +134,8 @@ static bool write_store(struct server *server, struct buffer *out)
            line(out, "state:%s", stats.state) && number(out, "position", stats.position) &&
            number(out, "durable_position", stats.durable) &&
            number(out, "reactions", stats.reactions) &&
-           number(out, "disk_bytes", stats.disk_bytes) && number(out, "merges", stats.merges) &&
-           number(out, "memory_bytes", stats.memory_bytes);
+           number(out, "disk_bytes", stats.disk_bytes) &&
+           number(out, "memory_bytes", stats.memory_bytes) && number(out, "merges", stats.merges);
 }
 
 static bool write_projector(struct server *server, struct buffer *out)

@@ -49,6 +49,7 @@ static void counting_stats(struct store *store, struct store_stats *out)
                                 .reactions = atomic_load(&stored_reactions),
                                 .disk_bytes = 4,
                                 .memory_bytes = 5,
+                                .merges = 6,
                                 .state = "ok"};
 }
 
@@ -167,7 +168,7 @@ static void everything_there_is_shown(void **state)
     expect_section(client, "Projector", "lag_max_bytes:131072\r\n");
     expect_section(client, "Store", "name:counting\r\nstate:ok\r\n");
     expect_section(client, "Store", "durable_position:3\r\n");
-    expect_section(client, "Store", "disk_bytes:4\r\nmemory_bytes:5\r\n");
+    expect_section(client, "Store", "disk_bytes:4\r\nmemory_bytes:5\r\nmerges:6\r\n");
     assert_int_equal(read_number(client, "Store", "position"), end);
     assert_int_equal(read_number(client, "Store", "reactions"), 100);
     assert_int_equal(read_number(client, "Filter", "live_keys"), 100);
