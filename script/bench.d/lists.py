@@ -145,18 +145,11 @@ class Lists(StoreArea):
                 getattr(self, name)()
 
 
-def names(text):
-    chosen = text.split(",")
-    for name in chosen:
-        if name not in NAMES:
-            raise ValueError(name)
-    return chosen
-
-
 def main():
     parser = area.parser("lists", __doc__)
     parser.add_argument("--quick", action="store_true", help="one short round")
-    parser.add_argument("--only", type=names, metavar="NAME,NAME", help="only these rows")
+    parser.add_argument("--only", type=area.chosen_from(NAMES), metavar="NAME,NAME",
+                        help="only these rows")
     options = parser.parse_args()
     options.set = []
     return area.main(Lists, options)
