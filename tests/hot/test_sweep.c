@@ -28,14 +28,6 @@ struct world {
     uint64_t refused;  /* by the leave, before anything was removed */
 };
 
-static bool reach(void *context, uint64_t position, unsigned timeout_ms)
-{
-    struct bed *bed = context;
-    (void)timeout_ms;
-    bed_project_all(bed);
-    return recorder_position(&bed->recorder, bed->projected) >= position;
-}
-
 /* A leave that refuses after so many pieces, and sees that no more is written than was asked for. */
 struct leave {
     struct hot_leave leave;
@@ -73,7 +65,7 @@ static void world_open(struct world *world, uint32_t shelf_max)
     world->chance.state = test_seed();
     world->clock_s = 1000;
     bed_open_stored(&world->bed, GIB(1), options);
-    hot_memory_set_reach(world->bed.hot, reach, &world->bed);
+    hot_memory_set_reach(world->bed.hot, bed_reach, &world->bed);
 }
 
 static uint32_t left_of_user(const struct world *world, uint32_t user)
@@ -143,39 +135,6 @@ static void change(struct world *world)
                                 kinds[kind], item_number(item), world->clock_s),
                      set != *live);
     *live = set;
-}
-
-static void crash(struct world *world)
-{
-    bed_crash(&world->bed, world->clock_s);
-    hot_memory_set_reach(world->bed.hot, reach, &world->bed);
-}
-
-static void disturb(struct world *world)
-{
-    struct bed *bed = &world->bed;
-    size_t behind = recorder_count(&bed->recorder) - bed->projected;
-    switch (chance_below(&world->chance, 16)) {
-    case 0:
-        bed_project_all(bed);
-        bed_evict(bed);
-        break;
-    case 1:
-        bed_flush(bed);
-        break;
-    case 2:
-        crash(world);
-        break;
-    case 3:
-        bed_keep(bed, world->clock_s);
-        break;
-    case 4:
-        bed_project_all(bed);
-        break;
-    default:
-        if (behind > 0 && chance_below(&world->chance, 3) == 0)
-            bed_project(bed, bed->projected + 1 + chance_below(&world->chance, (uint32_t)behind));
-    }
 }
 
 static uint32_t number_of(const uint8_t *names, uint32_t count, uint8_t name)
@@ -272,7 +231,7 @@ static void sweep_all(struct world *world, struct hot_request *request, uint32_t
         }
         for (uint32_t i = chance_below(&world->chance, 4); i > 0 && calls < 100; i--)
             change(world);
-        disturb(world);
+        bed_disturb(&world->bed, &world->chance, 16, world->clock_s);
         assert_true(calls < 1000);
     }
     assert_int_equal(request->action == HOT_FORGET ? left_of_user(world, number)
@@ -301,7 +260,7 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
     for (uint64_t i = 0; i < rounds; i++) {
         for (uint32_t changes = chance_below(&world->chance, 200); changes > 0; changes--)
             change(world);
-        disturb(world);
+        bed_disturb(&world->bed, &world->chance, 16, world->clock_s);
         sweep_some(world);
         if (i % 8 == 0)
             check_all(world);
@@ -333,7 +292,7 @@ static void test_many_in_few_calls(void **state)
     struct hot_memory_options options = bed_options();
     options.shelf_max = 50;
     bed_open_stored(&bed, GIB(1), options);
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     struct id user = {.lo = 5};
     struct item busy = {{.lo = 9}, 3};
     for (uint32_t i = 0; i < MANY; i++) {
@@ -367,7 +326,7 @@ static void test_what_comes_behind_a_mark(void **state)
     (void)state;
     struct bed bed;
     bed_open_stored(&bed, GIB(1), bed_options());
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     struct id user = {.lo = 5};
     struct item late = {{.lo = 7}, 1}, other = {{.lo = 8}, 1};
     for (uint32_t i = 0; i < 100; i++)
@@ -466,7 +425,7 @@ static void test_a_store_that_is_behind(void **state)
     bed_project_all(&bed);
     leave.allowed = recorder_count(&bed.recorder);
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, 2, item, 11);
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     leave.allowed++;
     assert_int_equal(bed_run(&bed, &drop), STATUS_OK);
     assert_int_equal(drop.value, 3);

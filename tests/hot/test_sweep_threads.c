@@ -193,7 +193,7 @@ static void test_while_all_moves(void **state)
     assert_int_equal(pthread_create(&threads[0], NULL, changer, &seed), 0);
     assert_int_equal(pthread_create(&threads[1], NULL, dropper, &seed), 0);
     assert_int_equal(pthread_create(&threads[2], NULL, projecting, NULL), 0);
-    for (uint64_t i = test_operations(3000); i > 0 || atomic_load(&drops) < 20; i -= i > 0)
+    for (uint64_t i = test_operations(1000); i > 0 || atomic_load(&drops) < 20; i -= i > 0)
         forget_own(&chance, &scratch);
     atomic_store(&ended, true);
     for (int i = 0; i < 3; i++)
