@@ -24,12 +24,14 @@
 #define LIMIT_ITEMS       1000 /* items in any other command */
 #define LIMIT_LIST        200  /* entries in one page of a list */
 #define LIMIT_LIST_USUAL  20   /* and where none is asked for */
-#define LIMIT_SWEEP       10000 /* reactions and counters one FORGET or DROP removes, or looks at */
-#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
-#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
 #define LIMIT_FOLLOWEES   5000 /* that FRIENDS looks at */
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
+
+/* FORGET and DROP */
+#define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
+#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
+#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
 
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */

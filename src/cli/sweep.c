@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,19 +71,37 @@ static void tell_end(struct sweep *sweep)
     sweep->drawn = false;
 }
 
+static bool take(const char **at, const char *text)
+{
+    size_t length = strlen(text);
+    bool there = strncmp(*at, text, length) == 0;
+    *at += there ? length : 0;
+    return there;
+}
+
+static bool take_number(const char **at, uint64_t *out)
+{
+    if (!take(at, ":") || **at < '0' || **at > '9')
+        return false;
+    char *end;
+    *out = strtoull(*at, &end, 10);
+    *at = end;
+    return take(at, "\r\n");
+}
+
 /* One call; false: sweep->problem says why not. */
 static bool call(struct sweep *sweep, bool *more)
 {
     const char *words[] = {sweep->command, sweep->subject, "LIMIT", LIMIT_WORD};
     const size_t lengths[] = {strlen(words[0]), strlen(words[1]), strlen(words[2]),
                               strlen(words[3])};
-    uint64_t removed;
-    int again;
+    uint64_t removed, again;
     sweep->reply[0] = '\0';
     if (!connect_call(sweep->fd, words, lengths, 4, sweep->reply, sweep->problem,
                       sizeof sweep->problem))
         return false;
-    if (sscanf(sweep->reply, "*2\r\n:%" SCNu64 "\r\n:%d\r\n", &removed, &again) != 2) {
+    const char *at = sweep->reply;
+    if (!take(&at, "*2\r\n") || !take_number(&at, &removed) || !take_number(&at, &again)) {
         snprintf(sweep->problem, sizeof sweep->problem, "the answer to %s is not two numbers",
                  sweep->command);
         return false;

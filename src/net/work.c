@@ -23,11 +23,20 @@
 #define NAP_MIN_NS 100000
 #define NAP_MAX_NS 2000000
 
+/* What one FORGET or DROP asks for its leave. */
+struct sweep_leave {
+    struct hot_leave leave; /* first: it gets a pointer to it */
+    struct worker *worker;
+    uint64_t until_ns;
+    bool begun; /* the first piece goes in any case: the store may have been waited for */
+};
+
 struct worker {
     struct work *work;
     unsigned number;
     uv_thread_t thread;
     struct pacer pacer;
+    struct sweep_leave sweep;
     struct hot_scratch scratch;
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
 };
@@ -52,14 +61,6 @@ static enum status admit(struct worker *worker)
     return status;
 }
 
-/* What one FORGET or DROP asks for its leave. */
-struct sweep_leave {
-    struct hot_leave leave; /* first: it gets a pointer to it */
-    struct worker *worker;
-    uint64_t until_ns;
-    bool begun; /* the first piece goes in any case: the store may have been waited for */
-};
-
 static enum status sweep_admit(struct hot_leave *leave, uint32_t writes)
 {
     struct sweep_leave *sweep = (struct sweep_leave *)leave;
@@ -76,10 +77,11 @@ static enum status sweep_admit(struct hot_leave *leave, uint32_t writes)
 
 static void run_sweep(struct worker *worker, struct hot_request *request)
 {
-    struct sweep_leave sweep = {.leave.take = sweep_admit,
-                                .worker = worker,
-                                .until_ns = clock_monotonic_ns() + LIMIT_SWEEP_MS * 1000000ULL};
-    request->leave = &sweep.leave;
+    worker->sweep =
+        (struct sweep_leave){.leave.take = sweep_admit,
+                             .worker = worker,
+                             .until_ns = clock_monotonic_ns() + LIMIT_SWEEP_MS * 1000000ULL};
+    request->leave = &worker->sweep.leave;
     hot_run_blocking(worker->work->hot, worker->number, request, 1, &worker->scratch);
 }
 

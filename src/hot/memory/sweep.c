@@ -217,7 +217,7 @@ static enum status take_by_counters(struct sweep *sweep, const struct hot_counte
 
 static enum status drop_step(struct sweep *sweep)
 {
-    struct hot_answer answer;
+    struct hot_answer answer = {0};
     struct hot_scratch *scratch = sweep->scratch;
     uint32_t used = scratch->used;
     struct hot_request counts = {.action = HOT_COUNTS,
