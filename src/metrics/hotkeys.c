@@ -100,34 +100,57 @@ void hotkeys_free(struct hotkeys *hotkeys)
     free(hotkeys);
 }
 
-static void offer_one(struct sample_stream *stream, struct item item)
+/* The i-th of what is offered. */
+typedef struct item pick_fn(const struct hot_request *requests, uint64_t at);
+
+static struct item pick_item(const struct hot_request *requests, uint64_t at)
 {
-    if (sample_wants(stream, 1))
-        sample_take(stream, item);
-    else
-        sample_pass(stream, 1);
+    return requests[at].items[0];
 }
 
+static struct item pick_user(const struct hot_request *requests, uint64_t at)
+{
+    return (struct item){.id = requests[at].user};
+}
+
+static struct item pick_of_one(const struct hot_request *request, uint64_t at)
+{
+    return request->items[at];
+}
+
+static void offer(struct sample_stream *stream, const struct hot_request *requests, uint64_t count,
+                  pick_fn *pick)
+{
+    uint64_t at = 0;
+    while (sample_wants(stream, count - at)) {
+        at += sample_left(stream);
+        sample_pass(stream, sample_left(stream));
+        sample_take(stream, pick(requests, at++));
+    }
+    sample_pass(stream, count - at);
+}
+
+/* Mostly every request has one item: then those that are wanted are found without a search. */
 static void offer_items(struct sample_stream *stream, const struct hot_request *requests,
                         uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t items = requests[i].item_count;
-        if (!sample_wants(stream, items)) {
-            sample_pass(stream, items);
-            continue;
-        }
-        for (uint32_t k = 0; k < items; k++)
-            offer_one(stream, requests[i].items[k]);
-    }
+    bool single = true;
+    for (uint32_t i = 0; i < count; i++)
+        single = single && requests[i].item_count == 1;
+    if (single)
+        offer(stream, requests, count, pick_item);
+    for (uint32_t i = 0; !single && i < count; i++)
+        offer(stream, &requests[i], requests[i].item_count, pick_of_one);
 }
 
 static void offer_users(struct sample_stream *stream, const struct hot_request *requests,
-                        uint32_t count, uint64_t with_user)
+                        uint32_t count, uint64_t with_user, bool all)
 {
-    for (uint32_t i = 0; i < count; i++)
+    if (all)
+        offer(stream, requests, count, pick_user);
+    for (uint32_t i = 0; !all && i < count; i++)
         if (with_user >> requests[i].op & 1)
-            offer_one(stream, (struct item){.id = requests[i].user});
+            offer(stream, &requests[i], 1, pick_user);
 }
 
 static uint64_t passed(const struct dimension *dimension)
@@ -154,6 +177,7 @@ void hotkeys_offer(struct hotkeys *hotkeys, unsigned thread, const struct hot_re
                    uint64_t now_ns)
 {
     struct place *place = &hotkeys->places[thread];
+    bool all_have_user = users == count;
     items += passed(&place->items);
     users += passed(&place->users);
     if (items <= place->items.left && users <= place->users.left && now_ns < place->turn_ns) {
@@ -166,7 +190,7 @@ void hotkeys_offer(struct hotkeys *hotkeys, unsigned thread, const struct hot_re
     settle(&place->items, now_ns);
     settle(&place->users, now_ns);
     offer_items(&place->items.stream, requests, count);
-    offer_users(&place->users.stream, requests, count, with_user);
+    offer_users(&place->users.stream, requests, count, with_user, all_have_user);
     place->items.left = sample_left(&place->items.stream);
     place->users.left = sample_left(&place->users.stream);
     place->turn_ns = place->items.stream.began_ns + HOTKEYS_HALF_NS;

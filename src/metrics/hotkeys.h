@@ -5,9 +5,10 @@
  * counted, the older half by the part of it that the window still covers, and a min-heap keeps the
  * most frequent.
  *
- * A sample is uniform, so a rate is unbiased. While a half has no more uses than samples, it is
- * exact. Past that, of n samples in all, something with a share p of all uses is found with a
- * standard error of sqrt(p / n): at one thread, n is up to 16384, and 1 % is seen as 1 ± 0.08 %.
+ * Everything is as likely to be sampled, so a rate is unbiased. While a half has fewer uses than
+ * there is room for, it is exact. Past that, with n samples, something with a share p of all uses is
+ * found with a standard error of sqrt(p / n): n is at least HOTKEYS_SAMPLES / 2 of a busy half, so 1 %
+ * is seen as 1 ± 0.22 %, and 10 % as 10 ± 0.7 %.
  *
  * A thread offers only to its own place, and never waits; any thread may ask. Time and the seed are
  * the caller's.
@@ -26,7 +27,7 @@
 
 #define HOTKEYS_HALF_NS 5000000000ULL
 #define HOTKEYS_MAX     100                   /* ranks there are */
-#define HOTKEYS_SAMPLES 8192                  /* of one half-window, over all threads */
+#define HOTKEYS_SAMPLES 4096                  /* of one half-window, over all threads */
 #define HOTKEYS_LEAST   512                   /* of one thread, however many there are */
 #define HOTKEYS_TEXT    (LIMIT_ITEM_TEXT + 1) /* a name, terminated */
 #define HOTKEYS_KEEP_NS 100000000ULL          /* an answer is given again for so long */

@@ -1,9 +1,9 @@
 #include "metrics/sample.h"
 
-#include <math.h>
-
 #include "base/assert.h"
 #include "base/hash.h"
+
+#define THINNED_MOST 40 /* then a half has had 10^15 */
 
 void sample_init(struct sample_stream *stream, struct item *room, uint32_t size, uint64_t half_ns,
                  uint64_t seed, uint64_t now_ns)
@@ -31,6 +31,7 @@ void sample_turn(struct sample_stream *stream, uint64_t now_ns)
     if (idle)
         empty(&stream->halves[stream->current ^ 1]);
     stream->next = 0;
+    stream->thinned = 0;
 }
 
 static uint64_t draw(struct sample_stream *stream)
@@ -39,17 +40,28 @@ static uint64_t draw(struct sample_stream *stream)
     return hash_mix(stream->random, stream->size);
 }
 
-/* Above 0, at most 1. */
-static double draw_part(struct sample_stream *stream)
+/* Each stays or goes by a toss. */
+static void thin(struct sample_stream *stream, struct sample *sample)
 {
-    return (double)((draw(stream) >> 11) + 1) / 9007199254740992.0;
+    uint32_t kept = 0;
+    uint64_t tosses = 0;
+    for (uint32_t i = 0; i < sample->count; i++, tosses >>= 1) {
+        if (i % 64 == 0)
+            tosses = draw(stream);
+        sample->kept[kept] = sample->kept[i];
+        kept += tosses & 1;
+    }
+    sample->count = kept;
+    stream->thinned++;
 }
 
-static void draw_next(struct sample_stream *stream, uint64_t at)
+/* From none to 2 × (2^thinned - 1), each as likely. */
+static uint64_t draw_gap(struct sample_stream *stream)
 {
-    stream->threshold *= exp(log(draw_part(stream)) / stream->size);
-    double skip = floor(log(draw_part(stream)) / log1p(-stream->threshold));
-    stream->next = skip < 1e18 ? at + 1 + (uint64_t)skip : UINT64_MAX;
+    if (stream->thinned == 0)
+        return 0;
+    uint64_t choices = ((uint64_t)2 << stream->thinned) - 1;
+    return draw(stream) % choices;
 }
 
 void sample_take(struct sample_stream *stream, struct item item)
@@ -57,16 +69,12 @@ void sample_take(struct sample_stream *stream, struct item item)
     struct sample *sample = &stream->halves[stream->current];
     uint64_t at = sample->offered++;
     ASSERT(at == stream->next);
-    if (sample->count < stream->size) {
-        sample->kept[sample->count++] = item;
-        stream->next = at + 1;
-        stream->threshold = 1;
-        if (sample->count < stream->size)
-            return;
-    } else {
-        sample->kept[draw(stream) % stream->size] = item;
-    }
-    draw_next(stream, at);
+    sample->kept[sample->count++] = item;
+    while (sample->count == stream->size && stream->thinned < THINNED_MOST)
+        thin(stream, sample);
+    if (sample->count == stream->size)
+        sample->count--;
+    stream->next = at + 1 + draw_gap(stream);
 }
 
 double sample_weight(const struct sample_stream *stream, unsigned half, uint64_t more,

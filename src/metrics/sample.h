@@ -1,8 +1,9 @@
 /*
- * A uniform random sample of fixed size of a stream of unknown length, and two of them that take
- * turns as time passes: the half-window that runs, and the one before. What is not taken costs a
- * comparison: how many to pass over is drawn beforehand (Li's algorithm L), so that of n offered
- * about size × ln(n / size) are looked at once the sample is full.
+ * A random sample of bounded size of a stream of unknown length, and two of them that take turns as
+ * time passes: the half-window that runs, and the one before. All is taken until there is no more
+ * room; then half of it goes, each by a toss, and from there on one in two is taken, then one in
+ * four, and so on. How many to pass over is drawn beforehand, between none and twice the mean, so
+ * that what is not taken costs a comparison, and no rhythm of the stream can meet ours.
  *
  * Not locked: see hotkeys.c.
  */
@@ -27,7 +28,7 @@ struct sample_stream {
     uint64_t began_ns; /* the current one */
     uint64_t half_ns;  /* length of one */
     uint64_t next;     /* what the current one takes next, counted as offered */
-    double threshold;  /* of algorithm L: the largest of `size` smallest draws */
+    uint32_t thinned;  /* how often it was; one in 2^thinned is taken */
     uint64_t random;
 };
 
