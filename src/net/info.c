@@ -5,6 +5,7 @@
 #include "net/info.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,14 +37,13 @@ static void collect_clients(struct server *server, struct metrics *out)
 /* 0 where the kernel does not say. */
 static uint64_t resident_bytes(void)
 {
-    unsigned long long pages = 0;
+    char line[128]; /* pages: all, resident, … */
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%*u %llu", &pages) != 1)
-        pages = 0;
+    const char *resident = fgets(line, sizeof line, file) ? strchr(line, ' ') : NULL;
     fclose(file);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static void collect_memory(struct server *server, struct metrics *out)
