@@ -95,6 +95,7 @@ struct hot_request {
     uint8_t name;
     bool has_token;
     bool memory_only; /* FEED: what memory does not know is not asked of the store */
+    uint8_t op;       /* its place in the table of operations; the hot tier does not care */
     uint32_t time_s;
     uint32_t item_count;
     struct id user;
@@ -127,6 +128,9 @@ struct hot_stats {
     uint64_t evicted_items;
     uint64_t expired_items;
     uint64_t emptied_pages; /* to evict them */
+    uint64_t filter_no;     /* questions to the filters that ended there */
+    uint64_t filter_hit;    /* that did not, and the store had it */
+    uint64_t filter_miss;   /* and had it not */
 };
 
 struct hot;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/resp_write.h"
 #include "net/run.h"
@@ -169,6 +170,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
         free_if_done(conn);
         return;
     }
+    loop_count(&conn->loop->stats.errors, group->replies);
+    buckets_raise(&conn->loop->watch.meter.statuses[status], group->replies);
     size_t from = (size_t)(conn->released - conn->out_start);
     size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
     struct buffer errors = {.budget = conn->out.budget};
@@ -200,6 +203,7 @@ static void group(struct conn *conn)
     struct reply_group waiting = {.conn = conn,
                                   .position = journal_appended(journal),
                                   .end = end,
+                                  .since_ns = conn->loop->clock_ns,
                                   .replies = conn->replies,
                                   .wrote = conn->wrote};
     conn->replies = 0;
@@ -241,6 +245,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 static void refuse_and_close(struct conn *conn, const char *sentence)
 {
     conn->close_when_sent = true;
+    conn->loop->clock_ns = clock_monotonic_ns();
     if (resp_error(&conn->out, "ERR", sentence))
         conn->replies++;
     group(conn);
@@ -366,6 +371,22 @@ void conn_unblock(struct conn *conn)
     conn_resume(conn);
 }
 
+/* How it went counts as if the loop had run it. */
+static void watch_job(struct conn *conn, const struct job *job)
+{
+    struct loop *loop = conn->loop;
+    loop->clock_ns = clock_monotonic_ns();
+    uint64_t took_ns = loop->clock_ns - job->since_ns;
+    watch_ran(&loop->watch, job->requests, job->count, took_ns, loop->clock_ns);
+    buckets_raise(&loop->watch.meter.by_worker, job->count);
+    for (uint32_t i = 0; job->errors > 0 && i < job->count; i++)
+        if (job->requests[i].status != STATUS_OK)
+            meter_failed(&loop->watch.meter, job->requests[i].op, job->requests[i].status, true);
+    if (watch_is_slow(&loop->watch, took_ns))
+        watch_slow_requests(&loop->watch, job->requests, job->count, loop->server->parts.names,
+                            conn_client(conn), took_ns, clock_wall_ms() / 1000);
+}
+
 void conn_take_back(struct conn *conn, struct job *job)
 {
     ASSERT(conn->job == job);
@@ -380,6 +401,7 @@ void conn_take_back(struct conn *conn, struct job *job)
     loop_count(&conn->loop->stats.errors, job->errors);
     conn->replies += job->count;
     conn->wrote = conn->wrote || job->writes;
+    watch_job(conn, job);
     job_free(job);
     if (!written) {
         conn_close(conn);

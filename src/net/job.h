@@ -28,6 +28,7 @@ struct job {
     bool writes;       /* some of the requests do */
     bool failed;       /* no memory for the replies: `out` is not whole */
     uint32_t errors;   /* among the replies */
+    uint64_t since_ns; /* when the first of them was read; the loop's */
     struct buffer out; /* the replies, one for each request */
     uint32_t count;
     struct hot_request requests[]; /* answers are the worker's to provide; then come the items */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "net/reply.h"
 #include "net/resp_write.h"
+#include "net/session.h"
 
 /* One call of run_commands. */
 struct running {
@@ -13,22 +14,25 @@ struct running {
     struct loop *loop;
     uint32_t time_s;
     uint64_t now_ns;
-    uint32_t batch; /* requests gathered */
-    bool admitted;  /* the journal takes this batch's events */
+    uint64_t since_ns; /* when the batch or command at hand began */
+    uint32_t batch;    /* requests gathered */
+    bool admitted;     /* the journal takes this batch's events */
     bool out_of_memory;
 };
 
 static void reply_done(struct running *r, bool written)
 {
     r->conn->replies++;
-    loop_count(&r->loop->stats.commands, 1);
     if (!written)
         r->out_of_memory = true;
 }
 
-static void refuse(struct running *r, enum status status, const char *sentence)
+/* `operation` is its place among the commands, or METER_NONE; was it run? */
+static void refuse(struct running *r, uint32_t operation, bool ran, enum status status,
+                   const char *sentence)
 {
     loop_count(&r->loop->stats.errors, 1);
+    meter_failed(&r->loop->watch.meter, operation, status, ran);
     reply_done(r, resp_error(&r->conn->out, status_resp(status), sentence));
 }
 
@@ -36,7 +40,7 @@ static void reply_to(struct running *r, const struct hot_request *request)
 {
     const struct loop *loop = r->loop;
     if (request->status != STATUS_OK)
-        refuse(r, request->status, status_sentence(request->status));
+        refuse(r, request->op, true, request->status, status_sentence(request->status));
     else
         reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
                                   loop->server->parts.names, r->conn->resp3));
@@ -52,6 +56,7 @@ static bool send_away(struct running *r, uint32_t from)
     job->loop = loop;
     job->conn = r->conn;
     job->resp3 = r->conn->resp3;
+    job->since_ns = r->since_ns;
     if (!work_submit(&loop->server->work, job)) {
         job_free(job);
         return false;
@@ -60,6 +65,25 @@ static bool send_away(struct running *r, uint32_t from)
     loop->jobs++;
     loop_count(&loop->stats.jobs, 1);
     return true;
+}
+
+/* Looks at the clock: how long it took since the last time. */
+static uint64_t lap(struct running *r)
+{
+    uint64_t now_ns = clock_monotonic_ns(), took_ns = now_ns - r->since_ns;
+    r->since_ns = r->loop->clock_ns = now_ns;
+    return took_ns;
+}
+
+/* The first requests of the batch are answered. */
+static void watch_batch(struct running *r, uint32_t count)
+{
+    struct loop *loop = r->loop;
+    uint64_t took_ns = lap(r);
+    watch_ran(&loop->watch, loop->requests, count, took_ns, loop->clock_ns);
+    if (watch_is_slow(&loop->watch, took_ns))
+        watch_slow_requests(&loop->watch, loop->requests, count, loop->server->parts.names,
+                            conn_client(r->conn), took_ns, r->time_s);
 }
 
 /*
@@ -80,9 +104,11 @@ static void run_batch(struct running *r)
         if (done == r->batch || send_away(r, done))
             break;
         loop_count(&loop->stats.jobs_refused, 1);
-        refuse(r, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY));
+        refuse(r, loop->requests[done].op, true, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY));
         done++;
     }
+    if (done > 0)
+        watch_batch(r, done);
     if (writes > 0)
         guard_spend(&loop->server->guard, &loop->pacer, writes, r->now_ns);
     r->batch = 0;
@@ -135,7 +161,8 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
         memcpy(sentence, loop->scratch.sentence, sizeof sentence);
         if (run_before(r) != STATUS_OK)
             return STATUS_BLOCKED;
-        refuse(r, status, sentence[0] ? sentence : status_sentence(status));
+        refuse(r, (uint32_t)(spec - op_get(0)), false, status,
+               sentence[0] ? sentence : status_sentence(status));
         return STATUS_OK;
     }
     if (++r->batch == LIMIT_BATCH)
@@ -148,20 +175,37 @@ static void refuse_unknown(struct running *r, struct text name)
     char sentence[128];
     snprintf(sentence, sizeof sentence, "unknown command '%.*s', COMMAND LIST shows what there is",
              (int)(name.length < 32 ? name.length : 32), name.bytes);
-    refuse(r, STATUS_UNKNOWN_COMMAND, sentence);
+    refuse(r, METER_NONE, false, STATUS_UNKNOWN_COMMAND, sentence);
 }
 
-static void run_session(struct running *r, const struct command *command, const struct text *args,
-                        uint32_t count)
+/* `words` begin with the command's name; what may hold a password is not written down. */
+static void watch_session(struct running *r, const struct command *command,
+                          const struct text *words, uint32_t count)
 {
+    struct watch *watch = &r->loop->watch;
+    uint64_t took_ns = lap(r);
+    bool secret = command->session == session_auth || command->session == session_hello;
+    meter_ran(&watch->meter, (uint32_t)(command - r->loop->server->commands.list), took_ns, 1);
+    if (watch_is_slow(watch, took_ns))
+        watch_slow_words(watch, words, secret ? 1 : count, conn_client(r->conn), took_ns,
+                         r->time_s);
+}
+
+static void run_session(struct running *r, const struct command *command, const struct text *words,
+                        uint32_t word_count)
+{
+    const struct text *args = words + 1;
+    uint32_t count = word_count - 1;
     if (count < command->args_min || count > command->args_max) {
         char sentence[160];
         snprintf(sentence, sizeof sentence, "wrong number of arguments, expected %s %s",
                  command->name, command->arguments);
-        refuse(r, STATUS_BAD_ARITY, sentence);
+        refuse(r, (uint32_t)(command - r->loop->server->commands.list), false, STATUS_BAD_ARITY,
+               sentence);
         return;
     }
     reply_done(r, command->session(r->conn, args, count));
+    watch_session(r, command, words, word_count);
 }
 
 static enum status run_one(struct running *r, const struct resp_command *words)
@@ -174,7 +218,7 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
     if (command != NULL)
-        run_session(r, command, words->args + 1, words->count - 1);
+        run_session(r, command, words->args, words->count);
     else
         refuse_unknown(r, words->args[0]);
     return STATUS_OK;
@@ -187,6 +231,8 @@ enum status run_commands(struct conn *conn, const char *bytes, size_t length, si
                         .loop = loop,
                         .time_s = (uint32_t)(clock_wall_ms() / 1000),
                         .now_ns = clock_monotonic_ns()};
+    r.since_ns = loop->clock_ns = r.now_ns;
+    uint32_t before = conn->replies;
     struct resp_command words = {.args = loop->args};
     enum status status = STATUS_OK;
     size_t at = 0;
@@ -196,7 +242,7 @@ enum status run_commands(struct conn *conn, const char *bytes, size_t length, si
         status = resp_parse(&conn->parser, &loop->resp_limits, bytes + at, length - at, &words,
                             &problem);
         if (status == STATUS_BAD_PROTOCOL && run_before(&r) == STATUS_OK)
-            refuse(&r, status, problem);
+            refuse(&r, METER_NONE, false, status, problem);
         if (status != STATUS_OK)
             break;
         status = run_one(&r, &words);
@@ -204,6 +250,7 @@ enum status run_commands(struct conn *conn, const char *bytes, size_t length, si
             at += words.used;
     }
     run_batch(&r);
+    loop_count(&loop->stats.commands, conn->replies - before);
     *used = at;
     if (r.out_of_memory)
         return STATUS_NO_MEMORY;

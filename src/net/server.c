@@ -80,6 +80,8 @@ static int make_loops(struct server *server, const struct addrinfo *where, uint1
             return fd;
         if (server->loop_count == 0)
             server->resp_port = bound_port(fd);
+        watch_init(&server->loops[server->loop_count].watch, server->hotkeys, &server->slowlog,
+                   server->loop_count, server->parts.options->slowlog_us);
         error = loop_init(&server->loops[server->loop_count], server, fd);
         server->loop_count += error == 0;
     }
@@ -130,6 +132,16 @@ static bool listen_on(struct server *server, const struct address *resp, unsigne
     return error == 0;
 }
 
+/* Before there are loops. */
+static void start_watching(struct server *server, unsigned threads)
+{
+    slowlog_init(&server->slowlog);
+    server->hotkeys =
+        hotkeys_new(threads, server->parts.seed, clock_monotonic_ns(), server->parts.budget);
+    if (server->hotkeys == NULL)
+        log_warn("no memory to look for hot keys, HOTKEYS will have no answer");
+}
+
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
                   char *problem, size_t size)
 {
@@ -139,6 +151,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
+    start_watching(server, threads);
     server->loops = calloc(threads, sizeof *server->loops);
     if (server->loops == NULL) {
         snprintf(problem, size, "no memory for %u I/O threads", threads);
@@ -191,4 +204,6 @@ void server_free(struct server *server)
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);
+    hotkeys_free(server->hotkeys);
+    slowlog_destroy(&server->slowlog);
 }

@@ -116,6 +116,11 @@ static void test_what_gathers_during_a_commit_is_one_batch(void **state)
     assert_int_equal(stats.batches, 2);
     assert_int_equal(stats.syncs, 2);
     assert_int_equal(stats.events, 101);
+    assert_int_equal(stats.batch_events.sum, 101);
+    assert_int_equal(stats.batch_events.counts[0], 1); /* one of 1 */
+    assert_int_equal(stats.batch_events.counts[7], 1); /* and one of 65 to 128 */
+    assert_int_equal(buckets_count(&stats.sync_times), 2);
+    assert_int_equal(stats.sync_times.sum, stats.sync_ns);
     journal_close(journal);
     assert_int_equal(count_samples(test_directory), 101);
 }

@@ -304,16 +304,20 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
         out->shelves += users->shelves;
         out->reactions += users->reactions;
         out->cleared += users->cleared.table.rows;
+        out->filter_no += users->denied;
         pthread_mutex_unlock(&users->lock);
         struct item_shard *items = &hot->items[i];
         pthread_mutex_lock(&items->lock);
         out->items += items->table.rows;
         out->tokens += items->tokens.table.rows;
+        out->filter_no += items->denied;
         pthread_mutex_unlock(&items->lock);
     }
     out->item_loads = atomic_load_explicit(&hot->loads.stats.items, memory_order_relaxed);
     out->reaction_loads = atomic_load_explicit(&hot->loads.stats.reactions, memory_order_relaxed);
     out->shared_loads = atomic_load_explicit(&hot->loads.stats.shared, memory_order_relaxed);
+    out->filter_hit = atomic_load_explicit(&hot->loads.stats.hits, memory_order_relaxed);
+    out->filter_miss = atomic_load_explicit(&hot->loads.stats.misses, memory_order_relaxed);
     const struct keeper *keeper = &hot->keeper;
     out->evicted_users = atomic_load_explicit(&keeper->stats.evicted_users, memory_order_relaxed);
     out->evicted_items = atomic_load_explicit(&keeper->stats.evicted_items, memory_order_relaxed);

@@ -91,6 +91,13 @@ static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item it
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
 }
 
+/* What a filter said, counted if it said no; `denied` is that of a shard that is locked. */
+static inline bool filter_said(uint64_t *denied, bool maybe)
+{
+    *denied += !maybe;
+    return maybe;
+}
+
 /*
  * SET, CLEAR and ADD: what has to be waited for first; if nothing, the request's status and value
  * are set. `reads` is what a worker has read of the store for this request, NULL on an I/O thread.

@@ -130,16 +130,19 @@ static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item
 {
     const struct shelf *shelf =
         lookup->row == NULL ? NULL : user_shelf(lookup->users, lookup->row, kind, item, 0);
-    return shelf != NULL ? (shelf->flags & SHELF_INCOMPLETE) != 0
-                         : filters_may_have_shelf(lookup->hot->filters, lookup->request->user, kind,
-                                                  item.type);
+    return shelf != NULL
+               ? (shelf->flags & SHELF_INCOMPLETE) != 0
+               : filter_said(&lookup->users->denied,
+                             filters_may_have_shelf(lookup->hot->filters, lookup->request->user,
+                                                    kind, item.type));
 }
 
 /* Only the store can tell, for all that memory and the filters know. */
 static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item item)
 {
     struct cleared_key key = {.user = lookup->request->user, .item = item, .kind = kind};
-    return filters_may_have_reaction(lookup->hot->filters, key.user, kind, item) &&
+    return filter_said(&lookup->users->denied,
+                       filters_may_have_reaction(lookup->hot->filters, key.user, kind, item)) &&
            !cleared_has(&lookup->users->cleared, &key) && !user_absent_has(lookup->users, &key);
 }
 
@@ -369,7 +372,8 @@ static enum status read_item(struct hot_memory *hot, struct item item, uint64_t 
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
     struct item_row *row = item_find(shard, hash, item);
-    if (row == NULL ? hot->filters != NULL && filters_may_have_item(hot->filters, item)
+    if (row == NULL ? hot->filters != NULL &&
+                          filter_said(&shard->denied, filters_may_have_item(hot->filters, item))
                     : (row->flags & ITEM_PARTIAL) != 0) {
         status = STATUS_BLOCKED;
     } else if (row != NULL) {
