@@ -28,6 +28,10 @@
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
+/* Windowed boards */
+#define LIMIT_TREND_TOP   1000  /* places of one */
+#define LIMIT_TREND_ITEMS 16384 /* items of one slice of one, past which the lowest are let go */
+
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */
 #define LIMIT_WORKERS  8    /* that may wait for the store */

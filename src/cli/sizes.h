@@ -16,6 +16,7 @@ struct sizes {
     uint64_t connections;      /* of it kept for buffers: full of data, a server must still talk */
     uint64_t block_cache;      /* of the store */
     uint64_t write_buffer;     /* of the store */
+    uint64_t trends;           /* windowed boards, at most */
     uint64_t window_events;    /* carried to the store at a time */
     uint64_t checkpoint_bytes; /* of journal between checkpoints, so also replayed after a crash */
     uint64_t lag_slow_bytes;   /* of journal that the store may be behind */

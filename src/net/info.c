@@ -171,6 +171,20 @@ static bool write_filter(struct server *server, struct buffer *out)
     return write_one_filter(out, "live", &live) && write_one_filter(out, "known", &known);
 }
 
+static bool write_trends(struct server *server, struct buffer *out)
+{
+    struct trend_stats stats;
+    if (server->parts.trends == NULL)
+        return write_none(out);
+    trends_stats(server->parts.trends, &stats);
+    return number(out, "position", stats.position) && number(out, "since", stats.since_s) &&
+           number(out, "boards", stats.boards) && number(out, "refused_boards", stats.refused) &&
+           number(out, "items", stats.items) && number(out, "bytes", stats.bytes) &&
+           number(out, "bytes_max", stats.bytes_max) && number(out, "pruned", stats.pruned) &&
+           number(out, "error_max", stats.error_max) &&
+           line(out, "exact:%s", stats.exact ? "yes" : "no");
+}
+
 static const struct {
     const char *title;
     section_fn *write;
@@ -178,6 +192,7 @@ static const struct {
     {"Server", write_server},       {"Clients", write_clients}, {"Memory", write_memory},
     {"Journal", write_journal},     {"Stats", write_stats},     {"Hot", write_hot},
     {"Projector", write_projector}, {"Store", write_store},     {"Filter", write_filter},
+    {"Trends", write_trends},
 };
 
 static bool wanted(const char *title, const struct text *sections, uint32_t count)
