@@ -96,7 +96,7 @@ uint64_t trends_position(const struct trends *trends)
     return trends->position;
 }
 
-static struct board_row *trends_row(struct trends *trends, uint16_t type)
+struct board_row *trends_row(struct trends *trends, uint16_t type)
 {
     struct board_row *row = trends->rows[type];
     if (row != NULL || !space_take(&trends->space, sizeof(*row)))
@@ -108,10 +108,10 @@ static struct board_row *trends_row(struct trends *trends, uint16_t type)
     return row;
 }
 
-/* Of the board alone, or of its whole type if there is no place for that. */
+/* Of the whole type also if there is no place for a mark of the board alone. */
 void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t time_s)
 {
-    struct board_row *row = trends->rows[type];
+    struct board_row *row = name == TRENDS_ALL_NAMES ? NULL : trends->rows[type];
     uint32_t *mark = row != NULL ? &row->refused_s[name] : &trends->refused_s[type];
     trends->refused_count += *mark == 0;
     *mark = time_s > 0 ? time_s : 1;
@@ -162,24 +162,42 @@ static struct board *trends_board(struct trends *trends, uint16_t type, uint8_t 
     return trends_make_board(trends, type, name);
 }
 
-/* Every board is brought to the time; those that nothing happened on for a week go. */
+/* One that nothing happened on for a week goes; false then. */
+static bool trends_turn_board(struct trends *trends, struct board **board)
+{
+    if (*board == NULL)
+        return false;
+    board_turn(*board, &trends->space, trends->time_s);
+    if (!board_is_empty(*board))
+        return true;
+    board_free(*board, &trends->space);
+    *board = NULL;
+    trends->board_count--;
+    return false;
+}
+
+static void trends_turn_row(struct trends *trends, uint16_t type)
+{
+    struct board_row *row = trends->rows[type];
+    bool any = false;
+    for (size_t name = 0; name < LIMIT_NAMES; name++) {
+        refusal_expire(trends, &row->refused_s[name]);
+        any |= trends_turn_board(trends, &row->boards[name]) || row->refused_s[name] != 0;
+    }
+    if (any)
+        return;
+    trends->rows[type] = NULL;
+    space_give(&trends->space, sizeof(*row));
+    free(row);
+}
+
+/* Every board is brought to the time. */
 static void trends_turn(struct trends *trends)
 {
-    for (size_t type = 0; type < LIMIT_TYPES; type++) {
-        struct board_row *row = trends->rows[type];
+    for (uint16_t type = 0; type < LIMIT_TYPES; type++) {
         refusal_expire(trends, &trends->refused_s[type]);
-        for (size_t name = 0; row != NULL && name < LIMIT_NAMES; name++) {
-            struct board *board = row->boards[name];
-            refusal_expire(trends, &row->refused_s[name]);
-            if (board == NULL)
-                continue;
-            board_turn(board, &trends->space, trends->time_s);
-            if (!board_is_empty(board))
-                continue;
-            board_free(board, &trends->space);
-            row->boards[name] = NULL;
-            trends->board_count--;
-        }
+        if (trends->rows[type] != NULL)
+            trends_turn_row(trends, type);
     }
 }
 

@@ -3,7 +3,7 @@
  *
  *      0  8   magic "laud-trd"
  *      8  u32 format version, 1
- *     12  u32 how many boards
+ *     12  u32 how many boards, and marks of those that are not there
  *     16  u64 position of the journal that they stand for
  *     24  u32 time of the newest change
  *     28  u32 all changes since then are counted; 0: since the first
@@ -13,8 +13,10 @@
  *     64      the boards, by type and name:
  *                  0  u16 type
  *                  2  u8  name
- *                  3  u8  1: there was no memory for it; it has no slices
- *                  4  u32 of a board: what was before is not all there, or 0; else when that was
+ *                  3  u8  0: a board; 1: there was no memory for it; 2: nor for any of its type, and
+ *                         name is 0; such a mark comes before the boards of the type
+ *                  4  u32 of a board: what was before is not all there, or 0; of a mark: when that
+ *                         was
  *                  8  u32 how many slices
  *                 12  u32 0
  *                 16      the slices, five minutes first, then hours, then days, newest first:
@@ -28,8 +30,6 @@
  *                             24  u64 or so much less
  *                             32      rows: u64 upper and u64 lower half of an id, s64 sum
  *         u64 XXH3-64 of all from 64 to here, with the header's checksum as seed
- *
- * A mark that a whole type was refused is not saved: its boards begin when there is memory.
  *
  * trends_load.c reads it.
  */
@@ -104,62 +104,69 @@ static void put_slice(struct pass *pass, int level, const struct slice *slice)
         put_row(pass, &slice->sums.rows[i]);
 }
 
-/* What a board comes to in the file; 0: it does not. */
-static uint64_t board_size(const struct board *board, uint32_t refused_s, uint32_t *slices)
+static void put_board_head(struct pass *pass, uint16_t type, uint8_t name, uint8_t kind,
+                           uint32_t time_s, uint32_t slices)
 {
-    *slices = 0;
-    if (board == NULL)
-        return refused_s != 0 ? BOARD_BYTES : 0;
-    uint64_t bytes = BOARD_BYTES;
-    for (int level = 0; level < TREND_LEVELS; level++) {
-        for (const struct slice *slice = board->slices[level]; slice != NULL;
-             slice = slice->older) {
-            bytes += SLICE_BYTES + (uint64_t)slice->sums.used * ROW_BYTES;
-            ++*slices;
+    uint8_t *out = pass_put(pass, BOARD_BYTES);
+    little_put16(out, type);
+    out[2] = name;
+    out[3] = kind;
+    little_put32(out + 4, time_s);
+    little_put32(out + 8, slices);
+    XXH3_64bits_update(pass->check, out, BOARD_BYTES);
+}
+
+static void put_board(struct pass *pass, const struct board *board)
+{
+    uint32_t slices = 0;
+    for (int level = 0; level < TREND_LEVELS; level++)
+        for (const struct slice *slice = board->slices[level]; slice != NULL; slice = slice->older)
+            slices++;
+    put_board_head(pass, board->type, board->name, KIND_BOARD, board->since_s, slices);
+    for (int level = 0; level < TREND_LEVELS; level++)
+        for (const struct slice *slice = board->slices[level]; slice != NULL; slice = slice->older)
+            put_slice(pass, level, slice);
+}
+
+static void put_type(struct pass *pass, const struct trends *trends, uint16_t type)
+{
+    const struct board_row *row = trends->rows[type];
+    if (trends->refused_s[type] != 0)
+        put_board_head(pass, type, 0, KIND_NO_TYPE, trends->refused_s[type], 0);
+    for (uint16_t name = 0; row != NULL && name < LIMIT_NAMES; name++) {
+        if (row->boards[name] != NULL)
+            put_board(pass, row->boards[name]);
+        else if (row->refused_s[name] != 0)
+            put_board_head(pass, type, (uint8_t)name, KIND_NO_BOARD, row->refused_s[name], 0);
+    }
+}
+
+/* Of all that comes after the header, but the checksum. */
+static uint64_t body_bytes(const struct trends *trends)
+{
+    uint64_t bytes = (uint64_t)(trends->board_count + trends->refused_count) * BOARD_BYTES;
+    for (size_t type = 0; type < LIMIT_TYPES; type++) {
+        const struct board_row *row = trends->rows[type];
+        for (size_t i = 0; row != NULL && i < LIMIT_NAMES * TREND_LEVELS; i++) {
+            const struct board *board = row->boards[i / TREND_LEVELS];
+            const struct slice *slice = board != NULL ? board->slices[i % TREND_LEVELS] : NULL;
+            for (; slice != NULL; slice = slice->older)
+                bytes += SLICE_BYTES + (uint64_t)slice->sums.used * ROW_BYTES;
         }
     }
     return bytes;
 }
 
-static void put_board(struct pass *pass, uint16_t type, uint8_t name, const struct board *board,
-                      uint32_t refused_s)
-{
-    uint32_t slices;
-    if (board_size(board, refused_s, &slices) == 0)
-        return;
-    uint8_t *out = pass_put(pass, BOARD_BYTES);
-    little_put16(out, type);
-    out[2] = name;
-    out[3] = board == NULL;
-    little_put32(out + 4, board != NULL ? board->since_s : refused_s);
-    little_put32(out + 8, slices);
-    XXH3_64bits_update(pass->check, out, BOARD_BYTES);
-    for (int level = 0; board != NULL && level < TREND_LEVELS; level++)
-        for (const struct slice *slice = board->slices[level]; slice != NULL; slice = slice->older)
-            put_slice(pass, level, slice);
-}
-
 static void put_header(struct pass *pass, const struct trends *trends)
 {
-    uint32_t boards = 0;
-    uint64_t length = HEADER_BYTES + CHECK_BYTES;
-    for (size_t type = 0; type < LIMIT_TYPES; type++) {
-        const struct board_row *row = trends->rows[type];
-        for (size_t name = 0; row != NULL && name < LIMIT_NAMES; name++) {
-            uint32_t slices;
-            uint64_t bytes = board_size(row->boards[name], row->refused_s[name], &slices);
-            boards += bytes > 0;
-            length += bytes;
-        }
-    }
     uint8_t *out = pass_put(pass, HEADER_BYTES);
     memcpy(out, FILE_MAGIC, 8);
     little_put32(out + 8, FILE_VERSION);
-    little_put32(out + 12, boards);
+    little_put32(out + 12, trends->board_count + trends->refused_count);
     little_put64(out + 16, trends->position);
     little_put32(out + 24, trends->time_s);
     little_put32(out + 28, trends->since_s);
-    little_put64(out + 32, length);
+    little_put64(out + 32, HEADER_BYTES + body_bytes(trends) + CHECK_BYTES);
     uint64_t check = XXH3_64bits(out, HEADER_CHECK);
     little_put64(out + HEADER_CHECK, check);
     XXH3_64bits_reset_withSeed(pass->check, check);
@@ -195,11 +202,8 @@ static int write_file(const void *context, int fd)
     if (pass == NULL)
         return -ENOMEM;
     put_header(pass, trends);
-    for (size_t type = 0; type < LIMIT_TYPES; type++) {
-        const struct board_row *row = trends->rows[type];
-        for (size_t name = 0; row != NULL && name < LIMIT_NAMES; name++)
-            put_board(pass, (uint16_t)type, (uint8_t)name, row->boards[name], row->refused_s[name]);
-    }
+    for (size_t type = 0; type < LIMIT_TYPES; type++)
+        put_type(pass, trends, (uint16_t)type);
     little_put64(pass_put(pass, CHECK_BYTES), XXH3_64bits_digest(pass->check));
     pass_flush(pass);
     int result = pass->result;

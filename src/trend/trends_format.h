@@ -14,4 +14,6 @@
 #define CHECK_BYTES  8
 #define BUFFER_BYTES KIB(64)
 
+enum { KIND_BOARD, KIND_NO_BOARD, KIND_NO_TYPE };
+
 #endif

@@ -192,6 +192,29 @@ static enum status load_slice(struct load *load, struct board *board, int *level
     return status;
 }
 
+/* A mark comes before the boards of its type; else they go by type and name. */
+static bool board_is_possible(const uint8_t *bytes, uint32_t *after)
+{
+    uint16_t type = little_get16(bytes);
+    uint8_t name = bytes[2];
+    uint8_t kind = bytes[3];
+    uint32_t order = (uint32_t)type * (LIMIT_NAMES + 1) + (kind == KIND_NO_TYPE ? 1 : name + 2U);
+    if (type >= LIMIT_TYPES || name >= LIMIT_NAMES || kind > KIND_NO_TYPE || order <= *after)
+        return false;
+    *after = order;
+    return kind == KIND_BOARD || little_get32(bytes + 8) == 0;
+}
+
+static enum status load_slices(struct load *load, struct board *board, uint32_t slices)
+{
+    enum status status = STATUS_OK;
+    int level = 0;
+    struct slice *newer = NULL;
+    for (uint32_t i = 0; i < slices && status == STATUS_OK; i++)
+        status = load_slice(load, board, &level, &newer);
+    return status;
+}
+
 static enum status load_board(struct load *load, uint32_t *after)
 {
     struct trends *trends = load->trends;
@@ -199,25 +222,24 @@ static enum status load_board(struct load *load, uint32_t *after)
     enum status status = load_get(load, BOARD_BYTES, &bytes);
     if (status != STATUS_OK)
         return status;
+    if (!board_is_possible(bytes, after))
+        return impossible(load);
     uint16_t type = little_get16(bytes);
     uint8_t name = bytes[2];
-    bool refused = bytes[3] != 0;
     uint32_t time_s = little_get32(bytes + 4);
     uint32_t slices = little_get32(bytes + 8);
-    uint32_t order = (uint32_t)type * LIMIT_NAMES + name + 1;
-    if (type >= LIMIT_TYPES || name >= LIMIT_NAMES || order <= *after || (refused && slices > 0))
-        return impossible(load);
-    *after = order;
-    struct board *board = refused ? NULL : trends_make_board(trends, type, name);
+    if (bytes[3] != KIND_BOARD) {
+        if (bytes[3] == KIND_NO_BOARD)
+            (void)trends_row(trends, type); /* where the mark goes, or else it is of the type */
+        trends_refuse(trends, type, bytes[3] == KIND_NO_TYPE ? TRENDS_ALL_NAMES : name, time_s);
+        return STATUS_OK;
+    }
+    struct board *board = trends_make_board(trends, type, name);
     if (board != NULL)
         board->since_s = time_s;
     else
-        trends_refuse(trends, type, name, refused ? time_s : trends->time_s);
-    int level = 0;
-    struct slice *newer = NULL;
-    for (uint32_t i = 0; i < slices && status == STATUS_OK; i++)
-        status = load_slice(load, board, &level, &newer);
-    return status;
+        trends_refuse(trends, type, name, trends->time_s);
+    return load_slices(load, board, slices);
 }
 
 static enum status load_all(struct load *load)

@@ -30,9 +30,12 @@ struct trends {
     uint32_t refused_s[LIMIT_TYPES]; /* when there was no memory for the row itself, or 0 */
 };
 
+/* The boards of a type, made if there are none; NULL: no memory. */
+struct board_row *trends_row(struct trends *trends, uint16_t type);
 /* Makes a board that is not there; NULL: no memory. */
 struct board *trends_make_board(struct trends *trends, uint16_t type, uint8_t name);
-/* Remembers that at this time there was no board for what should have one. */
+/* Remembers that at this time there was no board for what should have one, or for the whole type. */
+#define TRENDS_ALL_NAMES 0xff
 void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t time_s);
 /* What trends_begin does, under the lock. */
 void trends_clear(struct trends *trends, uint64_t position, uint32_t since_s);
