@@ -156,16 +156,7 @@ static bool open_filters(struct recovered *r)
     return rebuild_filters(r);
 }
 
-/* Boards cannot be made from the store. In a new directory nothing is missing. */
-static void begin_trends(struct recovered *r, const char *why)
-{
-    uint64_t position = store_position(r->store);
-    r->trend_position = 0;
-    if (position > 0)
-        log_warn("%s; the windowed boards begin anew and are complete in a week", why);
-    trends_begin(r->trends, position, position > 0 ? (uint32_t)(clock_wall_ms() / 1000) : 0);
-}
-
+/* Without a good file they stand for the beginning. */
 static bool load_trends(struct recovered *r)
 {
     char problem[512] = "";
@@ -179,23 +170,30 @@ static bool load_trends(struct recovered *r)
         return false;
     }
     enum status status = trends_load(r->trends, r->trend_path, problem, sizeof problem);
+    if (status == STATUS_OK && trends_position(r->trends) > store_position(r->store)) {
+        snprintf(problem, sizeof problem,
+                 "the file of the windowed boards is of a later time than the store");
+        trends_begin(r->trends, 0, 0);
+        status = STATUS_DAMAGED;
+    }
+    if (status != STATUS_OK && store_position(r->store) > 0)
+        log_warn("%s; making the windowed boards from the journal", problem);
     r->trend_position = trends_position(r->trends);
-    if (status == STATUS_OK && r->trend_position > store_position(r->store))
-        begin_trends(r, "the file of the windowed boards is of a later time than the store");
-    else if (status != STATUS_OK)
-        begin_trends(r, problem);
     return true;
 }
 
-/* What the filters, on their way, did not take them along to. */
+/* What the filters, on their way, did not take them along to. They cannot be made from the store. */
 static void follow_trends(struct recovered *r)
 {
     char problem[512] = "";
     struct progress progress = progress_start("bringing the windowed boards up to the store");
     struct catch_up how = catch_up_of(r, &progress);
-    if (r->trends != NULL &&
-        catch_up_trends(&how, store_position(r->store), problem, sizeof problem) != STATUS_OK)
-        begin_trends(r, problem);
+    uint64_t position = store_position(r->store);
+    if (r->trends == NULL || catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK)
+        return;
+    log_warn("%s; the windowed boards begin anew and are complete in a week", problem);
+    trends_begin(r->trends, position, how.wall_s);
+    r->trend_position = 0;
 }
 
 static bool open_full_base(struct recovered *r)

@@ -402,6 +402,7 @@ static void test_little_memory(void **state)
     (void)state;
     open_stage(DURABILITY_COMMIT);
     struct projector_options options = stage_options(&stage);
+    options.trends = NULL;
     options.window_events = 100000;
     uint64_t limit = stage.budget.limit;
     stage.budget.limit = memory_used(&stage.budget) + KIB(18); /* the least, and no growing */
@@ -527,6 +528,7 @@ static void test_cannot_start(void **state)
     (void)state;
     open_stage(DURABILITY_COMMIT);
     struct projector_options options = stage_options(&stage);
+    options.trends = NULL;
     char problem[256] = "";
     stage_append(&stage, 10);
     stage_wait_durable(&stage);
