@@ -33,7 +33,6 @@
 
 #include "base/assert.h"
 #include "base/io.h"
-#include "base/replace.h"
 #include "filter/filters_header.h"
 #include "journal/little.h"
 
@@ -108,19 +107,12 @@ static int write_file(const struct filters *filters, uint64_t position, int fd)
     return result;
 }
 
-static const struct replace_points save_points = {.make = "filters.make",
-                                                  .sync = "filters.sync",
-                                                  .close = "filters.close",
-                                                  .rename = "filters.rename",
-                                                  .unlink = "filters.unlink"};
-
-/* What is saved, and as of when. */
 struct save {
     const struct filters *filters;
     uint64_t position;
 };
 
-static int save_write(const void *context, int fd)
+static int save_to(void *context, int fd)
 {
     const struct save *save = context;
     return write_file(save->filters, save->position, fd);
@@ -128,8 +120,13 @@ static int save_write(const void *context, int fd)
 
 int filters_save(const struct filters *filters, const char *path, uint64_t position)
 {
-    const struct save save = {filters, position};
-    return replace_file(&save_points, path, save_write, &save);
+    static const struct io_replace_points points = {.make = "filters.make",
+                                                    .sync = "filters.sync",
+                                                    .close = "filters.close",
+                                                    .rename = "filters.rename",
+                                                    .unlink = "filters.unlink"};
+    struct save save = {filters, position};
+    return io_replace(&points, path, save_to, &save);
 }
 
 struct load {

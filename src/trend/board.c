@@ -16,21 +16,21 @@ static const struct {
     uint32_t slices;
 } levels[TREND_LEVELS] = {{TREND_SLICE_S, 12}, {3600, 24}, {86400, 7}};
 
-uint32_t board_slice_s(int level)
+uint32_t trend_board_slice_s(int level)
 {
     return levels[level].slice_s;
 }
 
-uint32_t board_slices(int level)
+uint32_t trend_board_slices(int level)
 {
     return levels[level].slices;
 }
 
-struct board *board_new(struct trend_space *space, uint16_t type, uint8_t name)
+struct trend_board *trend_board_new(struct trend_space *space, uint16_t type, uint8_t name)
 {
-    if (!space_take(space, sizeof(struct board)))
+    if (!space_take(space, sizeof(struct trend_board)))
         return NULL;
-    struct board *board = calloc(1, sizeof(*board));
+    struct trend_board *board = calloc(1, sizeof(*board));
     if (board == NULL) {
         space_give(space, sizeof(*board));
         return NULL;
@@ -52,7 +52,7 @@ static void slices_free(struct slice *slice, struct trend_space *space)
     }
 }
 
-void board_free(struct board *board, struct trend_space *space)
+void trend_board_free(struct trend_board *board, struct trend_space *space)
 {
     for (int level = 0; level < TREND_LEVELS; level++) {
         slices_free(board->slices[level], space);
@@ -64,7 +64,7 @@ void board_free(struct board *board, struct trend_space *space)
     free(board);
 }
 
-bool board_is_empty(const struct board *board)
+bool trend_board_is_empty(const struct trend_board *board)
 {
     return board->slices[0] == NULL && board->slices[1] == NULL && board->slices[2] == NULL;
 }
@@ -85,7 +85,7 @@ static struct slice *slice_new(struct trend_space *space, uint32_t number)
 }
 
 /* Gives up half of what the largest closed slice has. */
-static void board_halve(struct board *board, struct trend_space *space)
+static void board_halve(struct trend_board *board, struct trend_space *space)
 {
     struct slice *largest = NULL;
     for (int level = 0; level < TREND_LEVELS; level++)
@@ -101,7 +101,7 @@ static void board_halve(struct board *board, struct trend_space *space)
 }
 
 /* The slice of this number, the newest of its level; NULL: no memory. */
-static struct slice *board_open(struct board *board, struct trend_space *space, int level,
+static struct slice *board_open(struct trend_board *board, struct trend_space *space, int level,
                                 uint32_t number)
 {
     struct slice *newest = board->slices[level];
@@ -120,8 +120,8 @@ static struct slice *board_open(struct board *board, struct trend_space *space, 
     return slice;
 }
 
-struct slice *board_append(struct board *board, struct trend_space *space, int level,
-                           uint32_t number)
+struct slice *trend_board_append(struct trend_board *board, struct trend_space *space, int level,
+                                 uint32_t number)
 {
     struct slice *slice = slice_new(space, number);
     struct slice **end = &board->slices[level];
@@ -142,8 +142,8 @@ void slice_add(struct slice *slice, struct trend_space *space, struct id id, int
     ASSERT(added);
 }
 
-void board_add(struct board *board, struct trend_space *space, uint32_t time_s, struct id id,
-               int64_t delta)
+void trend_board_add(struct trend_board *board, struct trend_space *space, uint32_t time_s,
+                     struct id id, int64_t delta)
 {
     struct slice *slice = board_open(board, space, 0, time_s / TREND_SLICE_S);
     board->changes++;
@@ -156,7 +156,8 @@ void board_add(struct board *board, struct trend_space *space, uint32_t time_s, 
 }
 
 /* To the level above. */
-static void board_carry(struct board *board, struct trend_space *space, int level, uint32_t time_s)
+static void board_carry(struct trend_board *board, struct trend_space *space, int level,
+                        uint32_t time_s)
 {
     const struct slice *slice = board->slices[level];
     uint32_t ratio = levels[level + 1].slice_s / levels[level].slice_s;
@@ -171,7 +172,8 @@ static void board_carry(struct board *board, struct trend_space *space, int leve
     sums_loss_add(&above->loss, slice->loss);
 }
 
-static void board_expire(struct board *board, struct trend_space *space, int level, uint32_t now)
+static void board_expire(struct trend_board *board, struct trend_space *space, int level,
+                         uint32_t now)
 {
     struct slice **at = &board->slices[level];
     while (*at != NULL && now - (*at)->number < levels[level].slices)
@@ -180,7 +182,7 @@ static void board_expire(struct board *board, struct trend_space *space, int lev
     *at = NULL;
 }
 
-void board_turn(struct board *board, struct trend_space *space, uint32_t time_s)
+void trend_board_turn(struct trend_board *board, struct trend_space *space, uint32_t time_s)
 {
     board->changes++;
     for (int level = 0; level < TREND_LEVELS; level++) {
@@ -197,8 +199,8 @@ void board_turn(struct board *board, struct trend_space *space, uint32_t time_s)
     }
 }
 
-void board_visit(const struct board *board, int level, uint32_t now_s, board_visit_fn *visit,
-                 void *context)
+void trend_board_visit(const struct trend_board *board, int level, uint32_t now_s,
+                       trend_board_visit_fn *visit, void *context)
 {
     uint32_t now = now_s / levels[level].slice_s;
     for (int below = 0; below <= level; below++) {

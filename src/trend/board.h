@@ -44,7 +44,7 @@ struct answer {
     uint64_t changes; /* of the board by then */
 };
 
-struct board {
+struct trend_board {
     uint16_t type;
     uint8_t name;
     uint32_t since_s; /* what was before is not all there; 0: nothing is missing */
@@ -55,29 +55,29 @@ struct board {
 };
 
 /* How long a slice is, and how many make a window. */
-uint32_t board_slice_s(int level);
-uint32_t board_slices(int level);
+uint32_t trend_board_slice_s(int level);
+uint32_t trend_board_slices(int level);
 
-struct board *board_new(struct trend_space *space, uint16_t type,
-                        uint8_t name); /* NULL: no memory */
-void board_free(struct board *board, struct trend_space *space);
+struct trend_board *trend_board_new(struct trend_space *space, uint16_t type,
+                                    uint8_t name); /* NULL: no memory */
+void trend_board_free(struct trend_board *board, struct trend_space *space);
 
 /* At a time that the board was turned to. */
-void board_add(struct board *board, struct trend_space *space, uint32_t time_s, struct id id,
-               int64_t delta);
+void trend_board_add(struct trend_board *board, struct trend_space *space, uint32_t time_s,
+                     struct id id, int64_t delta);
 /* It is now this time, which never falls: carries what is over, lets go of what no window has. */
-void board_turn(struct board *board, struct trend_space *space, uint32_t time_s);
-bool board_is_empty(const struct board *board);
+void trend_board_turn(struct trend_board *board, struct trend_space *space, uint32_t time_s);
+bool trend_board_is_empty(const struct trend_board *board);
 
 /* A slice older than all of its level; NULL: no memory. For loading. */
-struct slice *board_append(struct board *board, struct trend_space *space, int level,
-                           uint32_t number);
+struct slice *trend_board_append(struct trend_board *board, struct trend_space *space, int level,
+                                 uint32_t number);
 /* Adds to a slice that is not closed, letting go of others if need be. */
 void slice_add(struct slice *slice, struct trend_space *space, struct id id, int64_t delta);
 
 /* What a window at that time is made of: calls `visit` for each slice. */
-typedef void board_visit_fn(void *context, const struct slice *slice);
-void board_visit(const struct board *board, int level, uint32_t now_s, board_visit_fn *visit,
-                 void *context);
+typedef void trend_board_visit_fn(void *context, const struct slice *slice);
+void trend_board_visit(const struct trend_board *board, int level, uint32_t now_s,
+                       trend_board_visit_fn *visit, void *context);
 
 #endif

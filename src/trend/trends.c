@@ -58,7 +58,7 @@ void trends_clear(struct trends *trends, uint64_t position, uint32_t since_s)
         trends->rows[type] = NULL;
         for (size_t name = 0; row != NULL && name < LIMIT_NAMES; name++)
             if (row->boards[name] != NULL)
-                board_free(row->boards[name], &trends->space);
+                trend_board_free(row->boards[name], &trends->space);
         if (row != NULL)
             space_give(&trends->space, sizeof(*row));
         free(row);
@@ -118,7 +118,7 @@ void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t 
 }
 
 /* One that was refused before is not complete. */
-static void trends_accept(struct trends *trends, struct board *board)
+static void trends_accept(struct trends *trends, struct trend_board *board)
 {
     uint32_t *mark = &trends->rows[board->type]->refused_s[board->name];
     if (*mark != 0 || trends->refused_s[board->type] != 0)
@@ -136,10 +136,10 @@ static void refusal_expire(struct trends *trends, uint32_t *mark)
     trends->refused_count--;
 }
 
-struct board *trends_make_board(struct trends *trends, uint16_t type, uint8_t name)
+struct trend_board *trends_make_board(struct trends *trends, uint16_t type, uint8_t name)
 {
     struct board_row *row = trends_row(trends, type);
-    struct board *board = row != NULL ? board_new(&trends->space, type, name) : NULL;
+    struct trend_board *board = row != NULL ? trend_board_new(&trends->space, type, name) : NULL;
     if (board == NULL)
         return NULL;
     ASSERT(row->boards[name] == NULL);
@@ -150,7 +150,7 @@ struct board *trends_make_board(struct trends *trends, uint16_t type, uint8_t na
 }
 
 /* NULL: there is none, and no memory for a new one. */
-static struct board *trends_board(struct trends *trends, uint16_t type, uint8_t name)
+static struct trend_board *trends_board(struct trends *trends, uint16_t type, uint8_t name)
 {
     ASSERT(type < LIMIT_TYPES && name < LIMIT_NAMES);
     struct memory_budget *share = &trends->space.share;
@@ -163,14 +163,14 @@ static struct board *trends_board(struct trends *trends, uint16_t type, uint8_t 
 }
 
 /* One that nothing happened on for a week goes; false then. */
-static bool trends_turn_board(struct trends *trends, struct board **board)
+static bool trends_turn_board(struct trends *trends, struct trend_board **board)
 {
     if (*board == NULL)
         return false;
-    board_turn(*board, &trends->space, trends->time_s);
-    if (!board_is_empty(*board))
+    trend_board_turn(*board, &trends->space, trends->time_s);
+    if (!trend_board_is_empty(*board))
         return true;
-    board_free(*board, &trends->space);
+    trend_board_free(*board, &trends->space);
     *board = NULL;
     trends->board_count--;
     return false;
@@ -228,9 +228,9 @@ void trends_apply(struct trends *trends, const struct store_changes *changes, ui
     trends_move(trends, time_s, wall_s);
     for (size_t i = 0; i < changes->count_count; i++) {
         const struct store_count *count = &changes->counts[i];
-        struct board *board = trends_board(trends, count->item.type, count->name);
+        struct trend_board *board = trends_board(trends, count->item.type, count->name);
         if (board != NULL)
-            board_add(board, &trends->space, trends->time_s, count->item.id, count->value);
+            trend_board_add(board, &trends->space, trends->time_s, count->item.id, count->value);
         else
             trends_refuse(trends, count->item.type, count->name, trends->time_s);
     }
@@ -307,7 +307,7 @@ static void answer_copy(const struct ranked *rows, uint32_t rows_count, struct r
 }
 
 /* What is added up is of one moment, and the memory for it is not the boards'. */
-static enum status answer_make(struct trends *trends, const struct board *board, int level,
+static enum status answer_make(struct trends *trends, const struct trend_board *board, int level,
                                uint32_t now_s, struct answer *answer, struct ranked *out,
                                size_t limit, size_t *count)
 {
@@ -316,14 +316,14 @@ static enum status answer_make(struct trends *trends, const struct board *board,
     struct addition addition = {.space = &scratch};
     enum status status = STATUS_NO_MEMORY;
     uint32_t rows = 0;
-    board_visit(board, level, now_s, count_rows, &rows);
+    trend_board_visit(board, level, now_s, count_rows, &rows);
     pthread_mutex_lock(&trends->adding_up);
     if (sums_reserve(&addition.sums, &scratch, rows)) {
-        board_visit(board, level, now_s, add_rows, &addition);
+        trend_board_visit(board, level, now_s, add_rows, &addition);
         uint32_t ranked = rank(&addition.sums, scratch.seed);
         answer_keep(trends, answer, &addition.sums, ranked);
         answer_copy(addition.sums.rows, ranked, out, limit, count);
-        answer->number = now_s / board_slice_s(level);
+        answer->number = now_s / trend_board_slice_s(level);
         answer->changes = board->changes;
         status = STATUS_OK;
     }
@@ -332,14 +332,14 @@ static enum status answer_make(struct trends *trends, const struct board *board,
     return status;
 }
 
-static enum status board_top(struct trends *trends, struct board *board, int level, uint32_t now_s,
-                             struct ranked *out, size_t limit, size_t *count)
+static enum status board_top(struct trends *trends, struct trend_board *board, int level,
+                             uint32_t now_s, struct ranked *out, size_t limit, size_t *count)
 {
     enum status status = STATUS_OK;
     struct answer *answer = &board->answers[level];
     pthread_mutex_lock(&board->asking);
     if (answer->rows != NULL && answer->changes == board->changes &&
-        answer->number == now_s / board_slice_s(level))
+        answer->number == now_s / trend_board_slice_s(level))
         answer_copy(answer->rows, answer->count, out, limit, count);
     else
         status = answer_make(trends, board, level, now_s, answer, out, limit, count);
@@ -351,14 +351,12 @@ enum status trends_top(struct trends *trends, uint16_t type, uint8_t name, enum 
                        uint32_t now_s, struct ranked *out, size_t limit, size_t *count)
 {
     *count = 0;
-    if (trends == NULL)
-        return STATUS_TRENDS_OFF;
     ASSERT(window >= TREND_HOUR && window <= TREND_WEEK && limit <= LIMIT_TREND_TOP);
     ASSERT(type < LIMIT_TYPES && name < LIMIT_NAMES);
     enum status status = STATUS_OK;
     pthread_rwlock_rdlock(&trends->lock);
     const struct board_row *row = trends->rows[type];
-    struct board *board = row != NULL ? row->boards[name] : NULL;
+    struct trend_board *board = row != NULL ? row->boards[name] : NULL;
     if (now_s < trends->time_s)
         now_s = trends->time_s;
     if (board != NULL)
@@ -379,11 +377,11 @@ static bool is_complete(uint32_t since_s, uint32_t now_s)
     return since_s == 0 || (now_s > since_s && now_s - since_s >= WEEK_S);
 }
 
-static void stats_of_board(const struct board *board, uint32_t now_s, struct trend_stats *out)
+static void stats_of_board(const struct trend_board *board, uint32_t now_s, struct trend_stats *out)
 {
     for (int level = 0; level < TREND_LEVELS; level++) {
         struct sums_loss loss = {0};
-        board_visit(board, level, now_s, add_loss, &loss);
+        trend_board_visit(board, level, now_s, add_loss, &loss);
         uint64_t error = loss.under > loss.over ? loss.under : loss.over;
         out->error_max = error > out->error_max ? error : out->error_max;
         for (const struct slice *slice = board->slices[level]; slice != NULL; slice = slice->older)

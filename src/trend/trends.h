@@ -72,8 +72,8 @@ void trends_apply(struct trends *trends, const struct store_changes *changes, ui
 
 /*
  * Any thread: the items of this type whose counter rose most, highest first, at most `limit` (up to
- * LIMIT_TREND_TOP). OK; TRENDS_OFF: `trends` is NULL; TREND_REFUSED: there was no memory for this
- * board; NO_MEMORY: there is none for adding up.
+ * LIMIT_TREND_TOP). OK; TREND_REFUSED: there was no memory for this board; NO_MEMORY: there is none
+ * for adding up.
  */
 enum status trends_top(struct trends *trends, uint16_t type, uint8_t name, enum trend_window window,
                        uint32_t now_s, struct ranked *out, size_t limit, size_t *count);
@@ -81,7 +81,7 @@ void trends_stats(struct trends *trends, struct trend_stats *out);
 
 /*
  * Whole file, checksummed, with format version and position; written beside and renamed, synced with
- * its directory. -errno or 0, as replace_file says.
+ * its directory. -errno or 0, as io_replace says.
  */
 int trends_save(const struct trends *trends, const char *path);
 

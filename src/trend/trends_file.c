@@ -40,16 +40,15 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "base/replace.h"
 #include "journal/little.h"
 #include "trend/trends_format.h"
 #include "trend/trends_priv.h"
 
-static const struct replace_points save_points = {.make = "trends.make",
-                                                  .sync = "trends.sync",
-                                                  .close = "trends.close",
-                                                  .rename = "trends.rename",
-                                                  .unlink = "trends.unlink"};
+static const struct io_replace_points save_points = {.make = "trends.make",
+                                                     .sync = "trends.sync",
+                                                     .close = "trends.close",
+                                                     .rename = "trends.rename",
+                                                     .unlink = "trends.unlink"};
 
 /* What has been put and is not written yet. */
 struct pass {
@@ -116,7 +115,7 @@ static void put_board_head(struct pass *pass, uint16_t type, uint8_t name, uint8
     XXH3_64bits_update(pass->check, out, BOARD_BYTES);
 }
 
-static void put_board(struct pass *pass, const struct board *board)
+static void put_board(struct pass *pass, const struct trend_board *board)
 {
     uint32_t slices = 0;
     for (int level = 0; level < TREND_LEVELS; level++)
@@ -148,7 +147,7 @@ static uint64_t body_bytes(const struct trends *trends)
     for (size_t type = 0; type < LIMIT_TYPES; type++) {
         const struct board_row *row = trends->rows[type];
         for (size_t i = 0; row != NULL && i < LIMIT_NAMES * TREND_LEVELS; i++) {
-            const struct board *board = row->boards[i / TREND_LEVELS];
+            const struct trend_board *board = row->boards[i / TREND_LEVELS];
             const struct slice *slice = board != NULL ? board->slices[i % TREND_LEVELS] : NULL;
             for (; slice != NULL; slice = slice->older)
                 bytes += SLICE_BYTES + (uint64_t)slice->sums.used * ROW_BYTES;
@@ -195,9 +194,13 @@ static void pass_free(struct pass *pass)
     free(pass);
 }
 
-static int write_file(const void *context, int fd)
+struct save {
+    const struct trends *trends;
+};
+
+static int write_file(void *context, int fd)
 {
-    const struct trends *trends = context;
+    const struct trends *trends = ((const struct save *)context)->trends;
     struct pass *pass = pass_new(fd);
     if (pass == NULL)
         return -ENOMEM;
@@ -213,5 +216,6 @@ static int write_file(const void *context, int fd)
 
 int trends_save(const struct trends *trends, const char *path)
 {
-    return replace_file(&save_points, path, write_file, trends);
+    struct save save = {trends};
+    return io_replace(&save_points, path, write_file, &save);
 }

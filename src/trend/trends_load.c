@@ -157,12 +157,13 @@ static bool slice_is_possible(const struct load *load, const uint8_t *bytes, int
     if (bytes[0] < level || bytes[0] >= TREND_LEVELS)
         return false;
     uint32_t number = little_get32(bytes + 4);
-    uint32_t now = load->trends->time_s / board_slice_s(bytes[0]);
-    return number <= now && now - number < board_slices(bytes[0]) && bytes[1] == (number < now) &&
+    uint32_t now = load->trends->time_s / trend_board_slice_s(bytes[0]);
+    return number <= now && now - number < trend_board_slices(bytes[0]) &&
+           bytes[1] == (number < now) &&
            (bytes[0] > level || newer == NULL || number < newer->number);
 }
 
-static enum status load_slice(struct load *load, struct board *board, int *level,
+static enum status load_slice(struct load *load, struct trend_board *board, int *level,
                               struct slice **newer)
 {
     struct trend_space *space = &load->trends->space;
@@ -177,7 +178,7 @@ static enum status load_slice(struct load *load, struct board *board, int *level
     uint32_t count = little_get32(bytes + 8);
     struct slice *slice = NULL;
     if (board != NULL) {
-        slice = board_append(board, space, *level, little_get32(bytes + 4));
+        slice = trend_board_append(board, space, *level, little_get32(bytes + 4));
         if (slice == NULL)
             board->since_s = load->trends->time_s;
         else
@@ -205,7 +206,7 @@ static bool board_is_possible(const uint8_t *bytes, uint32_t *after)
     return kind == KIND_BOARD || little_get32(bytes + 8) == 0;
 }
 
-static enum status load_slices(struct load *load, struct board *board, uint32_t slices)
+static enum status load_slices(struct load *load, struct trend_board *board, uint32_t slices)
 {
     enum status status = STATUS_OK;
     int level = 0;
@@ -234,7 +235,7 @@ static enum status load_board(struct load *load, uint32_t *after)
         trends_refuse(trends, type, bytes[3] == KIND_NO_TYPE ? TRENDS_ALL_NAMES : name, time_s);
         return STATUS_OK;
     }
-    struct board *board = trends_make_board(trends, type, name);
+    struct trend_board *board = trends_make_board(trends, type, name);
     if (board != NULL)
         board->since_s = time_s;
     else

@@ -12,7 +12,7 @@
 
 /* The boards of one type, by name; NULL: nothing changed. */
 struct board_row {
-    struct board *boards[LIMIT_NAMES];
+    struct trend_board *boards[LIMIT_NAMES];
     uint32_t refused_s[LIMIT_NAMES]; /* when something changed last and there was no memory, or 0 */
 };
 
@@ -33,7 +33,7 @@ struct trends {
 /* The boards of a type, made if there are none; NULL: no memory. */
 struct board_row *trends_row(struct trends *trends, uint16_t type);
 /* Makes a board that is not there; NULL: no memory. */
-struct board *trends_make_board(struct trends *trends, uint16_t type, uint8_t name);
+struct trend_board *trends_make_board(struct trends *trends, uint16_t type, uint8_t name);
 /* Remembers that at this time there was no board for what should have one, or for the whole type. */
 #define TRENDS_ALL_NAMES 0xff
 void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t time_s);

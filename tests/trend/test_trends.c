@@ -409,8 +409,6 @@ static void test_beginning_anew(void **state)
     assert_int_equal(count, 0);
     assert_int_equal(stats_of(trends).since_s, START_S);
     assert_false(stats_of(trends).exact);
-    assert_int_equal(trends_top(NULL, 0, 0, TREND_DAY, START_S, found, 8, &count),
-                     STATUS_TRENDS_OFF);
     trends_free(trends);
     trends_free(NULL);
 }

@@ -1,5 +1,3 @@
-#include "base/replace.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,8 +16,8 @@ static void directory_of(const char *path, char out[PATH_MAX])
         snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-int replace_file(const struct replace_points *points, const char *path, replace_write_fn *write,
-                 const void *context)
+int io_replace(const struct io_replace_points *points, const char *path,
+               int (*write)(void *context, int fd), void *context)
 {
     char unfinished[PATH_MAX];
     char directory[PATH_MAX];
