@@ -20,7 +20,7 @@ static enum status check_loaded(const struct check_store *check, struct trends *
     struct trend_stats stats;
     trends_stats(trends, &stats);
     fprintf(check->summary,
-            "trends      %s, of position %" PRIu64 ": %" PRIu32 ", %" PRIu64 " items\n",
+            "trends      %s, of position %" PRIu64 ": %" PRIu32 " boards, %" PRIu64 " items\n",
             check->trend_path, stats.position, stats.boards, stats.items);
     if (stats.position > store_position(check->store))
         return remark(check, "they are of a later time than the store");
