@@ -157,3 +157,12 @@ struct projector *stage_projector(const struct projector_options *options)
         fail_msg("%s", problem);
     return projector;
 }
+
+void stage_run(struct projector *projector)
+{
+    enum projector_step step;
+    do
+        step = projector_step(projector);
+    while (step == STEP_MOVED);
+    assert_int_equal(step, STEP_IDLE);
+}

@@ -31,15 +31,6 @@ static int teardown(void **state)
     return 0;
 }
 
-static void run(struct projector *projector)
-{
-    enum projector_step step;
-    do
-        step = projector_step(projector);
-    while (step == STEP_MOVED);
-    assert_int_equal(step, STEP_IDLE);
-}
-
 static struct catch_up how(struct trends *trends)
 {
     return (struct catch_up){.window = {.journal_directory = stage.journal_directory,
@@ -77,7 +68,7 @@ static void test_follows_the_store(void **state)
     for (int i = 0; i < 6; i++) {
         stage_append(&stage, 9000);
         stage_wait_durable(&stage);
-        run(projector);
+        stage_run(projector);
         world_expect_trends(stage.seed, stage.world.position, stage.trends);
         if (i > 0)
             expect_recoverable(projector_saved(projector));
@@ -102,7 +93,7 @@ static void test_times_that_fall(void **state)
         stage_append_event(&stage, &event);
     }
     stage_wait_durable(&stage);
-    run(projector);
+    stage_run(projector);
     struct projector_stats stats;
     projector_stats(projector, &stats);
     assert_int_equal(stats.windows, 3);
@@ -133,7 +124,7 @@ static void test_what_the_store_refuses_is_not_counted(void **state)
         assert_int_equal(projector_step(projector), STEP_WAIT);
         assert_int_equal(trends_position(stage.trends), 0);
     }
-    run(projector);
+    stage_run(projector);
     world_expect_trends(stage.seed, stage.world.position, stage.trends);
     projector_free(projector);
 }
@@ -149,13 +140,13 @@ static void test_boards_not_saved(void **state)
     struct journal_stats journal;
     stage_append(&stage, 1000);
     stage_wait_durable(&stage);
-    run(projector);
+    stage_run(projector);
     uint64_t saved = projector->trend_position;
     assert_true(saved > 0);
     projector->options.trend_path = "/nowhere/at/all";
     stage_append(&stage, 9000);
     stage_wait_durable(&stage);
-    run(projector);
+    stage_run(projector);
     projector_stats(projector, &stats);
     journal_stats(stage.journal, &journal);
     assert_int_equal(stats.checkpoint, saved);
@@ -164,7 +155,7 @@ static void test_boards_not_saved(void **state)
     projector->options.trend_path = stage.trend_path;
     stage_append(&stage, 1000);
     stage_wait_durable(&stage);
-    run(projector);
+    stage_run(projector);
     journal_stats(stage.journal, &journal);
     assert_true(journal.first > saved);
     expect_recoverable(projector->trend_position);
@@ -181,7 +172,7 @@ static void test_without_boards(void **state)
     struct journal_stats journal;
     stage_append(&stage, 9000);
     stage_wait_durable(&stage);
-    run(projector);
+    stage_run(projector);
     journal_stats(stage.journal, &journal);
     assert_true(journal.first > 0);
     assert_int_equal(trends_position(stage.trends), 0);

@@ -5,16 +5,15 @@
 #include "model.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <xxhash.h>
 
 #include "base/io.h"
+#include "damage.h"
 #include "journal/little.h"
 #include "trend/trends_format.h"
 
@@ -69,27 +68,6 @@ static void go_on(struct trends *trends, int windows, uint32_t most, uint32_t st
     }
 }
 
-static uint8_t *file_read(size_t *length)
-{
-    struct stat facts;
-    int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &facts), 0);
-    *length = (size_t)facts.st_size;
-    uint8_t *bytes = malloc(*length);
-    assert_int_equal(read(fd, bytes, *length), *length);
-    close(fd);
-    return bytes;
-}
-
-static void file_write(const uint8_t *bytes, size_t length)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, length), length);
-    close(fd);
-}
-
 static enum status load(struct trends *trends)
 {
     problem[0] = '\0';
@@ -126,13 +104,20 @@ static void expect_stable(struct trends *trends)
 {
     size_t length;
     size_t again_length;
-    uint8_t *bytes = file_read(&length);
+    uint8_t *bytes = file_read(path, &length);
     assert_int_equal(trends_save(trends, path), 0);
-    uint8_t *again = file_read(&again_length);
+    uint8_t *again = file_read(path, &again_length);
     assert_int_equal(length, again_length);
     assert_memory_equal(bytes, again, length);
     free(bytes);
     free(again);
+}
+
+static void expect_as_many(const struct trend_stats *a, const struct trend_stats *b)
+{
+    assert_int_equal(a->boards, b->boards);
+    assert_int_equal(a->items, b->items);
+    assert_int_equal(a->error_max, b->error_max);
 }
 
 static void test_what_is_saved_comes_back(void **state)
@@ -150,8 +135,7 @@ static void test_what_is_saved_comes_back(void **state)
         expect_stable(trends);
         trends_stats(trends, &after);
         assert_int_equal(after.position, model.position);
-        assert_int_equal(after.boards, before.boards);
-        assert_int_equal(after.items, before.items);
+        expect_as_many(&after, &before);
         assert_true(after.exact);
         model_expect(&model, trends, model.now_s);
         model_expect(&model, trends, model.now_s + 5000);
@@ -180,9 +164,7 @@ static void test_what_was_lost_and_refused_comes_back(void **state)
     trends = loaded(MIB(1));
     expect_stable(trends);
     trends_stats(trends, &after);
-    assert_int_equal(after.error_max, before.error_max);
-    assert_int_equal(after.items, before.items);
-    assert_int_equal(after.boards, before.boards);
+    expect_as_many(&after, &before);
     assert_true(after.refused > 0 && after.refused <= before.refused && !after.exact);
     trends_free(trends);
     trends = loaded(KIB(60)); /* less than they had: what does not fit is let go */
@@ -221,43 +203,25 @@ static void save_a_few(void)
     trends_free(trends);
 }
 
+static void expect_damage(void)
+{
+    expect_refusal(STATUS_DAMAGED, path);
+}
+
 static void test_every_flipped_bit_is_found(void **state)
 {
     (void)state;
-    size_t length;
     save_a_few();
-    uint8_t *bytes = file_read(&length);
-    int fd = open(path, O_WRONLY);
-    assert_true(fd >= 0);
-    for (size_t i = 0; i < length * 8; i++) {
-        uint8_t flipped = bytes[i / 8] ^ (uint8_t)(1 << i % 8);
-        assert_int_equal(pwrite(fd, &flipped, 1, (off_t)(i / 8)), 1);
-        expect_refusal(STATUS_DAMAGED, path);
-        assert_int_equal(pwrite(fd, &bytes[i / 8], 1, (off_t)(i / 8)), 1);
-    }
-    print_message("%zu bits\n", length * 8);
-    close(fd);
-    free(bytes);
+    file_flip_each_bit(path, expect_damage);
     trends_free(loaded(MIB(1)));
 }
 
 static void test_every_other_length_is_found(void **state)
 {
     (void)state;
-    size_t length;
     save_a_few();
-    uint8_t *bytes = file_read(&length);
-    bytes = realloc(bytes, length + 9);
-    memset(bytes + length, 0, 9);
-    for (size_t other = 0; other < length + 10; other++) {
-        if (other == length)
-            continue;
-        file_write(bytes, other);
-        expect_refusal(STATUS_DAMAGED, path);
-    }
-    file_write(bytes, length);
+    file_cut_each_length(path, expect_damage);
     trends_free(loaded(MIB(1)));
-    free(bytes);
 }
 
 /* A file that says something else, with the checksums that go with it. */
@@ -271,7 +235,7 @@ static void file_edit(const uint8_t *bytes, size_t length, size_t at, uint32_t v
     little_put64(
         edited + length - CHECK_BYTES,
         XXH3_64bits_withSeed(edited + HEADER_BYTES, length - HEADER_BYTES - CHECK_BYTES, check));
-    file_write(edited, length);
+    file_write(path, edited, length);
     free(edited);
 }
 
@@ -286,7 +250,7 @@ static void test_files_that_lie_are_refused(void **state)
     trends_apply(trends, &changes, START_S, START_S);
     assert_int_equal(trends_save(trends, path), 0);
     trends_free(trends);
-    uint8_t *bytes = file_read(&length);
+    uint8_t *bytes = file_read(path, &length);
     const size_t slice = HEADER_BYTES + BOARD_BYTES;
     const size_t second = slice + SLICE_BYTES + ROW_BYTES;
     assert_int_equal(length, second + BOARD_BYTES + SLICE_BYTES + ROW_BYTES + CHECK_BYTES);
