@@ -1,6 +1,6 @@
 /*
- * What trends.c and trends_file.c share. The lock is for those who ask: it is held for writing while
- * boards change, and the thread that changes them reads without it.
+ * What the files of the windowed boards share. The lock is for those who ask: it is held for writing
+ * while boards change, and the thread that changes them reads without it.
  */
 #ifndef LAUD_TREND_TRENDS_PRIV_H
 #define LAUD_TREND_TRENDS_PRIV_H

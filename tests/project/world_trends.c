@@ -54,8 +54,8 @@ void world_expect_trends(uint64_t seed, uint64_t position, struct trends *trends
     assert_int_equal(stats.position, position);
     assert_int_equal(stats.since_s, 0);
     assert_true(stats.exact);
-    for (uint16_t type = 0; type < WORLD_TYPES; type++)
-        for (uint8_t name = 0; name < WORLD_NAMES; name++)
-            expect_same(expected, trends, type, name, world.now_s);
+    for (int i = 0; i < WORLD_TYPES * WORLD_NAMES; i++)
+        expect_same(expected, trends, (uint16_t)(i / WORLD_NAMES), (uint8_t)(i % WORLD_NAMES),
+                    world.now_s);
     trends_free(expected);
 }
