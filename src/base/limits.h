@@ -32,6 +32,11 @@
 #define LIMIT_TREND_TOP   1000  /* places of one */
 #define LIMIT_TREND_ITEMS 16384 /* items of one slice of one, past which the lowest are let go */
 
+/* FORGET and DROP */
+#define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
+#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
+#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
+
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */
 #define LIMIT_WORKERS  8    /* that may wait for the store */
