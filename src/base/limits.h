@@ -28,6 +28,10 @@
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
+/* Windowed boards */
+#define LIMIT_TREND_TOP   1000  /* places of one */
+#define LIMIT_TREND_ITEMS 16384 /* items of one slice of one, past which the lowest are let go */
+
 /* FORGET and DROP */
 #define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
 #define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */

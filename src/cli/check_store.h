@@ -3,7 +3,8 @@
  * journal's, and the filters against the store. Everything is opened for reading only.
  *
  * Filters that are missing, damaged or of another time are remarked upon and no damage: a start
- * makes them anew. Filters that a start would take and that deny what the store has are.
+ * makes them anew. Filters that a start would take and that deny what the store has are. Windowed
+ * boards in a file that does not verify begin anew, so that is remarked upon as well.
  */
 #ifndef LAUD_CLI_CHECK_STORE_H
 #define LAUD_CLI_CHECK_STORE_H
@@ -20,6 +21,7 @@
 struct check_store {
     char directory[PATH_MAX];
     char filter_path[PATH_MAX];
+    char trend_path[PATH_MAX];
     char journal_directory[PATH_MAX];
     struct names *names;         /* the caller's */
     FILE *summary;               /* what was found goes here */
@@ -47,7 +49,8 @@ enum status check_store_position(struct check_store *check, const struct journal
  */
 enum status check_store_verify(struct check_store *check, const struct journal_report *journal);
 
-/* check_filters.c: the last step of that. */
+/* check_filters.c and check_trends.c: the last steps of that. */
 enum status check_filters(struct check_store *check, const struct journal_report *journal);
+enum status check_trends(struct check_store *check, const struct journal_report *journal);
 
 #endif

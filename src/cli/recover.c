@@ -1,7 +1,8 @@
 /*
- * Positions: F of the filter file, D of the store (both as of its last flush), E the journal's end;
- * F <= D <= E, and the journal has kept everything from F on. Events from F to D concern the filters
- * alone, those from D to E the hot tier, and later the store.
+ * Positions: F of the filter file, T of the file of the windowed boards, D of the store (all as of its
+ * last flush), E the journal's end; F, T <= D <= E, and the journal has kept everything from F and T
+ * on. Events from F to D concern the filters alone, those from T to D the boards, those from D to E
+ * the hot tier, and later the store and the boards.
  */
 #include "cli/recover.h"
 
@@ -72,6 +73,15 @@ static struct window_options window_options(const struct recovered *r)
     };
 }
 
+static struct catch_up catch_up_of(const struct recovered *r, struct progress *progress)
+{
+    return (struct catch_up){.window = window_options(r),
+                             .trends = r->trends,
+                             .wall_s = (uint32_t)(clock_wall_ms() / 1000),
+                             .progress = progress_tell,
+                             .context = progress};
+}
+
 static bool open_store(struct recovered *r)
 {
     char problem[512] = "";
@@ -128,8 +138,7 @@ static enum status load_filters(struct recovered *r, char *problem, size_t size)
     if (r->filter_position == reached)
         return STATUS_OK;
     struct progress following = progress_start("bringing the filters up to the store");
-    struct catch_up how = {
-        .window = window_options(r), .progress = progress_tell, .context = &following};
+    struct catch_up how = catch_up_of(r, &following);
     return catch_up_filters(&how, r->filters, r->filter_position, reached, problem, size);
 }
 
@@ -145,6 +154,54 @@ static bool open_filters(struct recovered *r)
         return true;
     log_warn("%s; making the filters anew", problem);
     return rebuild_filters(r);
+}
+
+/* Without a good file they stand for the beginning. */
+static bool load_trends(struct recovered *r)
+{
+    char problem[512] = "";
+    const struct trend_options options = {
+        .budget = r->budget, .memory = r->sizes->trends, .seed = r->seed};
+    if (!r->options->trends)
+        return true;
+    r->trends = trends_new(&options);
+    if (r->trends == NULL) {
+        log_error("no memory for windowed boards within --max-memory");
+        return false;
+    }
+    enum status status = trends_load(r->trends, r->trend_path, problem, sizeof problem);
+    if (status == STATUS_OK && trends_position(r->trends) > store_position(r->store)) {
+        snprintf(problem, sizeof problem,
+                 "the file of the windowed boards is of a later time than the store");
+        trends_begin(r->trends, 0, 0);
+        status = STATUS_DAMAGED;
+    }
+    if (status != STATUS_OK && store_position(r->store) > 0)
+        log_warn("%s; making the windowed boards from the journal", problem);
+    r->trend_position = trends_position(r->trends);
+    return true;
+}
+
+/* What the filters, on their way, did not take them along to. They cannot be made from the store. */
+static void follow_trends(struct recovered *r)
+{
+    char problem[512] = "";
+    struct progress progress = progress_start("bringing the windowed boards up to the store");
+    struct catch_up how = catch_up_of(r, &progress);
+    uint64_t position = store_position(r->store);
+    if (r->trends == NULL || catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK)
+        return;
+    log_warn("%s; the windowed boards begin anew and are complete in a week", problem);
+    trends_begin(r->trends, position, how.wall_s);
+    r->trend_position = 0;
+}
+
+static bool open_full_base(struct recovered *r)
+{
+    if (!open_store(r) || !load_trends(r) || !open_filters(r))
+        return false;
+    follow_trends(r);
+    return true;
 }
 
 static bool open_hot(struct recovered *r)
@@ -293,8 +350,7 @@ static bool project_first(struct recovered *r, uint64_t end)
 {
     char problem[512] = "";
     struct progress progress = progress_start("carrying the journal to the store");
-    struct catch_up how = {
-        .window = window_options(r), .progress = progress_tell, .context = &progress};
+    struct catch_up how = catch_up_of(r, &progress);
     log_info("the journal has more than memory should hold: carrying it to the store first");
     hot_close(r->hot);
     r->hot = NULL;
@@ -330,10 +386,11 @@ bool recover(struct recovered *r)
     snprintf(r->journal_directory, sizeof r->journal_directory, "%s/journal", data);
     snprintf(r->store_directory, sizeof r->store_directory, "%s/store", data);
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
+    snprintf(r->trend_path, sizeof r->trend_path, "%s/trends", data);
     r->names = names_new();
     if (r->names == NULL)
         return false;
-    if (r->options->store == OPTION_STORE_ROCKSDB && !(open_store(r) && open_filters(r)))
+    if (r->options->store == OPTION_STORE_ROCKSDB && !open_full_base(r))
         return false;
     if (!open_hot(r) || !restore_words(r) || !replay_journal(r))
         return false;
@@ -345,6 +402,7 @@ void recover_close(struct recovered *r)
 {
     if (r->hot != NULL)
         hot_close(r->hot);
+    trends_free(r->trends);
     filters_free(r->filters);
     if (r->store != NULL)
         store_close(r->store);

@@ -1,7 +1,7 @@
 /*
  * From a data directory to a hot tier that knows everything: the store is opened, the filters before
- * it are loaded and brought to its position, and what the journal has beyond that is replayed into
- * memory. If that is more than memory should hold, it is carried to the store first.
+ * it and the windowed boards are loaded and brought to its position, and what the journal has beyond
+ * that is replayed into memory. If that is more than memory should hold, it is carried to the store first.
  */
 #ifndef LAUD_CLI_RECOVER_H
 #define LAUD_CLI_RECOVER_H
@@ -15,6 +15,7 @@
 #include "hot/hot.h"
 #include "journal/journal.h"
 #include "store/store.h"
+#include "trend/trends.h"
 
 /* Paths of the parts of a data directory. */
 #define RECOVER_PATH_BYTES (OPTION_TEXT_MAX + 32)
@@ -30,11 +31,14 @@ struct recovered {
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
     char filter_path[RECOVER_PATH_BYTES];
+    char trend_path[RECOVER_PATH_BYTES];
 
     struct names *names;
     struct store *store;      /* NULL with --store none, as are the next */
     struct filters *filters;  /* as of the store's position */
     uint64_t filter_position; /* of the file they came from, 0: none */
+    struct trends *trends;    /* as of the store's position; NULL also with --trends no */
+    uint64_t trend_position;  /* of the file they came from, 0: none */
     struct hot *hot;
     struct journal *journal;
 };

@@ -133,6 +133,9 @@ static bool start_projector(struct serving *s)
         .journal = parts->journal,
         .store = parts->store,
         .filters = parts->filters,
+        .trend_path = parts->trend_path,
+        .trends = parts->trends,
+        .trend_position = parts->trend_position,
         .budget = &s->budget,
         .filter_position = parts->filter_position,
         .window_ms = s->options.window_ms,
@@ -193,6 +196,7 @@ static bool start_server(struct serving *s)
                                  .store = s->parts.store,
                                  .projector = s->projector,
                                  .filters = s->parts.filters,
+                                 .trends = s->parts.trends,
                                  .budget = &s->budget,
                                  .seed = s->parts.seed};
     if (s->parts.store != NULL) {

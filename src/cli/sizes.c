@@ -39,13 +39,14 @@ struct sizes sizes_of(const struct options *options)
         .ready = within(options->ready_memory, 0, memory / READY_PART),
         .block_cache = or_chosen(options->block_cache_bytes, within(memory / 8, MIB(2), GIB(1))),
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),
+        .trends = within(memory / 32, MIB(1), MIB(256)),
         .window_events = memory / 16 / WINDOW_EVENT_BYTES,
         .checkpoint_bytes =
             or_chosen(options->checkpoint_bytes, within(memory / 16, MIB(4), MIB(256))),
     };
     if (sizes.window_events > options->window_events)
         sizes.window_events = options->window_events;
-    uint64_t taken = sizes.connections + sizes.block_cache + sizes.write_buffer +
+    uint64_t taken = sizes.connections + sizes.block_cache + sizes.write_buffer + sizes.trends +
                      sizes.window_events * WINDOW_EVENT_BYTES;
     uint64_t left = memory > taken ? memory - taken : 0;
     sizes.lag_max_bytes =

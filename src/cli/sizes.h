@@ -17,6 +17,7 @@ struct sizes {
     uint64_t ready;            /* of the hot tier, taken from the system at start */
     uint64_t block_cache;      /* of the store */
     uint64_t write_buffer;     /* of the store */
+    uint64_t trends;           /* windowed boards, at most */
     uint64_t window_events;    /* carried to the store at a time */
     uint64_t checkpoint_bytes; /* of journal between checkpoints, so also replayed after a crash */
     uint64_t lag_slow_bytes;   /* of journal that the store may be behind */

@@ -14,6 +14,7 @@
 #include "filter/filters.h"
 #include "metrics/metrics.h"
 #include "net/loop.h"
+#include "trend/trends.h"
 
 typedef void collect_fn(struct server *server, struct metrics *out);
 
@@ -196,6 +197,26 @@ static void collect_filter(struct server *server, struct metrics *out)
     collect_hot(server, out); /* it counts what the filters said */
 }
 
+static void collect_trends(struct server *server, struct metrics *out)
+{
+    struct trend_stats stats;
+    out->absent[METRICS_TRENDS] = server->parts.trends == NULL;
+    if (server->parts.trends == NULL)
+        return;
+    trends_stats(server->parts.trends, &stats);
+    out->numbers[NUMBER_TREND_POSITION] = stats.position;
+    out->numbers[NUMBER_TREND_SINCE] = stats.since_s;
+    out->numbers[NUMBER_TREND_BOARDS] = stats.boards;
+    out->numbers[NUMBER_TREND_REFUSED] = stats.refused;
+    out->numbers[NUMBER_TREND_ITEMS] = stats.items;
+    out->numbers[NUMBER_TREND_BYTES] = stats.bytes;
+    out->numbers[NUMBER_TREND_BYTES_MAX] = stats.bytes_max;
+    out->numbers[NUMBER_TREND_PRUNED] = stats.pruned;
+    out->numbers[NUMBER_TREND_ERROR] = stats.error_max;
+    out->numbers[NUMBER_TREND_EXACT] = stats.exact;
+    out->texts[TEXT_TREND_EXACT] = stats.exact ? "yes" : "no";
+}
+
 /* Where there is no memory for it, nothing is hot. */
 static void collect_hotkeys(struct server *server, struct metrics *out)
 {
@@ -210,7 +231,8 @@ static collect_fn *const collectors[] = {
     [METRICS_MEMORY] = collect_memory,       [METRICS_JOURNAL] = collect_journal,
     [METRICS_STATS] = collect_stats,         [METRICS_HOT] = collect_hot,
     [METRICS_PROJECTOR] = collect_projector, [METRICS_STORE] = collect_store,
-    [METRICS_FILTER] = collect_filter,       [METRICS_HOTKEYS] = collect_hotkeys,
+    [METRICS_FILTER] = collect_filter,       [METRICS_TRENDS] = collect_trends,
+    [METRICS_HOTKEYS] = collect_hotkeys,
 };
 
 _Static_assert(sizeof collectors / sizeof collectors[0] == METRICS_SECTIONS, "one for each");

@@ -20,6 +20,7 @@
 #include "net/work.h"
 #include "project/projector.h"
 #include "store/store.h"
+#include "trend/trends.h"
 
 /* What the server is made of; the caller owns all of it and outlives the server. */
 struct server_parts {
@@ -31,6 +32,7 @@ struct server_parts {
     struct store *store;         /* for INFO, as are the next two; each may be NULL */
     struct projector *projector; /* tells server_projected where it is */
     struct filters *filters;
+    struct trends *trends;   /* for INFO too; may be NULL */
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
     uint64_t seed;           /* any number that nobody can guess */

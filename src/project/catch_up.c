@@ -9,11 +9,14 @@
 struct target {
     struct store *store;     /* NULL: there already */
     struct filters *filters; /* NULL: none */
+    struct trends *trends;   /* likewise */
+    uint32_t wall_s;
 };
 
-static enum status target_apply(const struct target *target, const struct store_changes *changes,
+static enum status target_apply(const struct target *target, const struct window *window,
                                 char *problem, size_t size)
 {
+    const struct store_changes *changes = &window->changes;
     enum status status = STATUS_OK;
     if (target->filters != NULL)
         filters_before(target->filters, changes);
@@ -21,9 +24,13 @@ static enum status target_apply(const struct target *target, const struct store_
         status = store_apply(target->store, changes);
     if (status != STATUS_OK)
         snprintf(problem, size, "the store did not take events: %s", status_sentence(status));
-    else if (target->filters != NULL)
+    if (status != STATUS_OK)
+        return status;
+    if (target->filters != NULL)
         filters_after(target->filters, changes);
-    return status;
+    if (target->trends != NULL)
+        trends_apply(target->trends, changes, window->newest_s, target->wall_s);
+    return STATUS_OK;
 }
 
 static enum status windows_apply(const struct catch_up *how, const struct target *target,
@@ -40,7 +47,7 @@ static enum status windows_apply(const struct catch_up *how, const struct target
             snprintf(problem, size, "the journal ends before its end");
             return STATUS_DAMAGED;
         }
-        status = target_apply(target, &window->changes, problem, size);
+        status = target_apply(target, window, problem, size);
         window_clear(window);
         if (status == STATUS_OK && how->progress != NULL)
             how->progress(how->context, reached, to);
@@ -48,15 +55,19 @@ static enum status windows_apply(const struct catch_up *how, const struct target
     return status;
 }
 
-static enum status catch_up(const struct catch_up *how, const struct target *target, uint64_t from,
-                            uint64_t to, char *problem, size_t size)
+static enum status catch_up(const struct catch_up *how, struct store *store,
+                            struct filters *filters, uint64_t from, uint64_t to, char *problem,
+                            size_t size)
 {
     if (from >= to)
         return STATUS_OK;
+    struct target target = {.store = store, .filters = filters, .wall_s = how->wall_s};
+    if (how->trends != NULL && trends_position(how->trends) == from)
+        target.trends = how->trends;
     struct window window;
     enum status status = window_open(&window, &how->window, from, problem, size);
     if (status == STATUS_OK)
-        status = windows_apply(how, target, &window, to, problem, size);
+        status = windows_apply(how, &target, &window, to, problem, size);
     window_close(&window);
     return status;
 }
@@ -64,13 +75,16 @@ static enum status catch_up(const struct catch_up *how, const struct target *tar
 enum status catch_up_filters(const struct catch_up *how, struct filters *filters, uint64_t from,
                              uint64_t to, char *problem, size_t size)
 {
-    const struct target target = {.filters = filters};
-    return catch_up(how, &target, from, to, problem, size);
+    return catch_up(how, NULL, filters, from, to, problem, size);
+}
+
+enum status catch_up_trends(const struct catch_up *how, uint64_t to, char *problem, size_t size)
+{
+    return catch_up(how, NULL, NULL, trends_position(how->trends), to, problem, size);
 }
 
 enum status catch_up_store(const struct catch_up *how, struct store *store, struct filters *filters,
                            uint64_t to, char *problem, size_t size)
 {
-    const struct target target = {.store = store, .filters = filters};
-    return catch_up(how, &target, store_position(store), to, problem, size);
+    return catch_up(how, store, filters, store_position(store), to, problem, size);
 }

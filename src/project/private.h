@@ -32,6 +32,7 @@ struct projector {
     uint64_t read_ms;         /* when the window was read */
     uint64_t window_bytes;    /* that are about window_events */
     uint64_t filter_position; /* what the filter file stands for */
+    uint64_t trend_position;  /* and the file of the windowed boards */
     uint64_t checkpoint_next; /* the next one is due at this position */
     char failure[320];        /* written once, before `state` points here */
 
@@ -52,6 +53,9 @@ struct projector {
 struct projector *projector_new(const struct projector_options *options, char *problem,
                                 size_t size);
 void projector_free(struct projector *projector);
+
+/* From here on the journal is needed: the files beside the store go no further. */
+uint64_t projector_saved(const struct projector *projector);
 
 /* A checkpoint if one is due, then a window. */
 enum projector_step projector_step(struct projector *projector);

@@ -29,11 +29,13 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
     projector->wall_ms = clock_wall_ms;
     projector->window_bytes = options->window_events * EVENT_BYTES;
     projector->filter_position = options->filter_position;
+    projector->trend_position = options->trend_position;
     projector->checkpoint_next = options->filter_position + options->checkpoint_bytes;
     projector->oldest_ms = clock_wall_ms();
     projector->stats = (struct projector_stats){
-        .state = "ok", .position = position, .checkpoint = options->filter_position};
-    ASSERT(options->filter_position <= position);
+        .state = "ok", .position = position, .checkpoint = projector_saved(projector)};
+    ASSERT(options->filter_position <= position && options->trend_position <= position);
+    ASSERT(options->trends == NULL || trends_position(options->trends) == position);
     const struct window_options window = {
         .journal_directory = options->journal_directory,
         .budget = options->budget,
@@ -148,7 +150,7 @@ static void projector_finish(struct projector *projector)
         continue;
     if (projector->pending || projector->failed)
         return;
-    if (projector->stats.position > projector->filter_position)
+    if (projector->stats.position > projector_saved(projector))
         projector_checkpoint(projector);
 }
 

@@ -2,8 +2,8 @@
  * The projector: the thread that carries events from the journal to the store. It reads the
  * journal's own files behind the durable position, in windows by time and by size, folds each to
  * its net effect and applies that with the position it reaches, in one step. After so many bytes
- * of journal, and when it stops, it makes a checkpoint: the store is flushed, the filters are
- * saved, and journal segments that nobody needs any more go.
+ * of journal, and when it stops, it makes a checkpoint: the store is flushed, the windowed boards and
+ * the filters are saved, and journal segments that nobody needs any more go.
  *
  * Killed at any point, it goes on from the store's position; what it applied already is not
  * applied again.
@@ -20,6 +20,7 @@
 #include "filter/filters.h"
 #include "journal/journal.h"
 #include "store/store.h"
+#include "trend/trends.h"
 
 /* Called by the projector's thread after each window, and when its state changes. */
 typedef void projector_moved_fn(void *context, uint64_t position);
@@ -31,7 +32,10 @@ struct projector_options {
     struct journal *journal;
     struct store *store;
     struct filters *filters; /* as of the store's position */
+    const char *trend_path;
+    struct trends *trends; /* as of the store's position; NULL: none are kept */
     struct memory_budget *budget;
+    uint64_t trend_position;   /* what the file at trend_path stands for; 0: there is none */
     uint64_t filter_position;  /* what the file at filter_path stands for; 0: there is none */
     uint64_t window_ms;        /* a window is at least so long, unless there is much to do */
     size_t window_events;      /* and at most so large */

@@ -1,13 +1,15 @@
 /*
  * What the projector does, in the order that makes it safe to be killed anywhere:
  *
- *   a window   read and fold, filters_before, apply (data and position together), filters_after
- *   checkpoint flush the store (D), save the filters (F = D), forget the journal up to F
+ *   a window   read and fold, filters_before, apply (data and position together), filters_after,
+ *              count it on the windowed boards
+ *   checkpoint flush the store (D), save the boards (T = D), save the filters (F = D), forget the
+ *              journal up to the lesser of T and F
  *
- * After a crash the store is at its last flush, D; the filter file stands for the same position or
- * an earlier one, F <= D, because it is written after the flush; and the journal still has all from
- * F on, because that is forgotten last. A filter file that cannot be written stops nothing: the
- * journal is then kept from where the old one stands.
+ * After a crash the store is at its last flush, D; the files of the boards and of the filters stand
+ * for the same position or an earlier one, because they are written after the flush; and the journal
+ * still has all from there on, because that is forgotten last. A file that cannot be written stops
+ * nothing: the journal is then kept from where the old one stands.
  *
  * A window that the store would not take is kept and tried again as it is: the filters already
  * know it, and must not be told twice. For the same reason no checkpoint is made then.
@@ -122,6 +124,14 @@ static void publish(struct projector *projector)
     pthread_mutex_unlock(&projector->lock);
 }
 
+static void count_window(struct projector *projector)
+{
+    const struct window *window = &projector->window;
+    if (projector->options.trends != NULL)
+        trends_apply(projector->options.trends, &window->changes, window->newest_s,
+                     (uint32_t)(projector->read_ms / 1000));
+}
+
 static enum projector_step window_finish(struct projector *projector)
 {
     enum status status = store_apply(projector->options.store, &projector->window.changes);
@@ -130,6 +140,7 @@ static enum projector_step window_finish(struct projector *projector)
     io_fault_point("project.applied");
     filters_after(projector->options.filters, &projector->window.changes);
     io_fault_point("project.after");
+    count_window(projector);
     publish(projector);
     window_clear(&projector->window);
     projector->pending = false;
@@ -139,17 +150,41 @@ static enum projector_step window_finish(struct projector *projector)
     return STEP_MOVED;
 }
 
-static void save_filters(struct projector *projector)
+uint64_t projector_saved(const struct projector *projector)
 {
-    uint64_t position = position_of(projector);
-    const char *path = projector->options.filter_path;
-    io_fault_point("project.save");
-    int result = filters_save(projector->options.filters, path, position);
+    uint64_t filters = projector->filter_position;
+    uint64_t trends = projector->trend_position;
+    return projector->options.trends != NULL && trends < filters ? trends : filters;
+}
+
+/* A file beside the store was written, or not: what it stands for now. */
+static void note_saved(struct projector *projector, int result, const char *path, uint64_t *saved)
+{
     if (result == 0)
-        projector->filter_position = position;
+        *saved = position_of(projector);
     else
         log_warn("projector: %s was not written: %s; the journal is kept from position %" PRIu64,
-                 path, strerror(-result), projector->filter_position);
+                 path, strerror(-result), *saved);
+}
+
+static void save_trends(struct projector *projector)
+{
+    const char *path = projector->options.trend_path;
+    if (projector->options.trends == NULL)
+        return;
+    io_fault_point("project.trends");
+    ASSERT(trends_position(projector->options.trends) == position_of(projector));
+    int result = trends_save(projector->options.trends, path);
+    note_saved(projector, result, path, &projector->trend_position);
+    io_fault_point("project.trends_saved");
+}
+
+static void save_filters(struct projector *projector)
+{
+    const char *path = projector->options.filter_path;
+    io_fault_point("project.save");
+    int result = filters_save(projector->options.filters, path, position_of(projector));
+    note_saved(projector, result, path, &projector->filter_position);
     io_fault_point("project.saved");
 }
 
@@ -158,8 +193,8 @@ static void forget_journal(struct projector *projector)
     if (projector->options.keep_journal)
         return;
     io_fault_point("project.forget");
-    ASSERT(projector->filter_position <= position_of(projector));
-    enum status status = journal_forget(projector->options.journal, projector->filter_position);
+    ASSERT(projector_saved(projector) <= position_of(projector));
+    enum status status = journal_forget(projector->options.journal, projector_saved(projector));
     if (status != STATUS_OK)
         log_warn("projector: old journal segments could not be removed: %s",
                  status_sentence(status));
@@ -174,11 +209,12 @@ enum projector_step projector_checkpoint(struct projector *projector)
     if (status != STATUS_OK)
         return store_refused(projector, "the store could not be flushed", status);
     io_fault_point("project.flushed");
+    save_trends(projector);
     save_filters(projector);
     forget_journal(projector);
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;
     pthread_mutex_lock(&projector->lock);
-    projector->stats.checkpoint = projector->filter_position;
+    projector->stats.checkpoint = projector_saved(projector);
     projector->stats.checkpoints++;
     pthread_mutex_unlock(&projector->lock);
     projector_set_state(projector, "ok");

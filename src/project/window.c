@@ -1,6 +1,9 @@
 /*
  * How old an idempotency token may get is measured by the events themselves, not by a clock: the
  * same journal gives the same store, whenever it is read.
+ *
+ * A window ends where a slice of the windowed boards does, so that it belongs to one of them. Times
+ * that fall end nothing: they count as the newest one.
  */
 #include "project/window.h"
 
@@ -8,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "trend/trends.h"
 
 enum status window_open(struct window *window, const struct window_options *options,
                         uint64_t position, char *problem, size_t size)
@@ -30,12 +34,20 @@ void window_close(struct window *window)
     *window = (struct window){0};
 }
 
+/* Is this event of a later slice than those before it? */
+static bool window_turns(const struct window *window, const struct event *event)
+{
+    return fold_events(window->fold) > 0 &&
+           event->time_s / TREND_SLICE_S > window->newest_s / TREND_SLICE_S;
+}
+
 static enum status window_visit(void *context, const struct event *event, uint64_t position,
                                 size_t size)
 {
     (void)size;
     struct window *window = context;
-    enum status status = fold_add(window->fold, event);
+    enum status status =
+        window_turns(window, event) ? STATUS_NO_MEMORY : fold_add(window->fold, event);
     if (status == STATUS_OK) {
         if (event->time_s > window->newest_s)
             window->newest_s = event->time_s;

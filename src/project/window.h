@@ -29,7 +29,7 @@ struct window {
     struct fold *fold;
     uint32_t token_ttl_s;
     uint32_t newest_s;            /* time of the newest event so far, in any window */
-    bool more;                    /* an event did not fit any more */
+    bool more;                    /* an event did not fit any more, or is of a later slice */
     uint32_t next_s;              /* its time */
     uint64_t contradiction;       /* position of the event that cannot be; UINT64_MAX: none */
     struct store_changes changes; /* valid from window_read to window_clear */

@@ -270,6 +270,33 @@ static void test_filters_that_deny(void **state)
     assert_says(errors, "remove the file filters");
 }
 
+/* They cannot be made anew, but a start does without. */
+static void test_windowed_boards(void **state)
+{
+    (void)state;
+    char path[80];
+    const struct trend_options options = {.budget = &budget, .memory = MIB(1)};
+    struct trends *trends = trends_new(&options);
+    snprintf(path, sizeof path, "%s/trends", data);
+    carry(end);
+    save_filters(end);
+    close_store();
+    trends_begin(trends, middle, 0);
+    assert_int_equal(trends_save(trends, path), 0);
+    assert_int_equal(check(), 0);
+    assert_says(output, "trends, of position 3");
+    assert_null(strstr(output, "remark"));
+    trends_begin(trends, end + 32, 0);
+    assert_int_equal(trends_save(trends, path), 0);
+    assert_int_equal(check(), 0);
+    assert_says(output, "remark      trends: they are of a later time than the store");
+    assert_int_equal(truncate(path, 70), 0);
+    assert_int_equal(check(), 0);
+    assert_says(output, "it is not as long as it should be; they begin anew");
+    assert_string_equal(errors, "");
+    trends_free(trends);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -288,6 +315,7 @@ int main(void)
         CASE(test_filters_that_a_start_makes_anew),
         CASE(test_filters_that_are_behind),
         CASE(test_filters_that_deny),
+        CASE(test_windowed_boards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,16 @@
  * a save that fails in any place leaves a good file behind.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <xxhash.h>
 
 #include "base/io.h"
 #include "base/limits.h"
+#include "damage.h"
 #include "filter/filters_header.h"
 #include "journal/little.h"
 #include "world.h"
@@ -46,27 +45,6 @@ static int teardown(void **state)
     unlink(path);
     assert_int_equal(rmdir(directory), 0);
     return 0;
-}
-
-static uint8_t *file_read(size_t *length)
-{
-    struct stat facts;
-    int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &facts), 0);
-    *length = (size_t)facts.st_size;
-    uint8_t *bytes = malloc(*length);
-    assert_int_equal(read(fd, bytes, *length), *length);
-    close(fd);
-    return bytes;
-}
-
-static void file_write(const uint8_t *bytes, size_t length)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, length), length);
-    close(fd);
 }
 
 /* Filters with several segments that have followed the world for some steps. */
@@ -174,50 +152,33 @@ static void test_there_may_be_no_file(void **state)
     expect_refusal(STATUS_MORE, "is not there");
 }
 
+static void expect_damage(void)
+{
+    expect_refusal(STATUS_DAMAGED, path);
+}
+
+static void save_followed(void)
+{
+    struct filters *filters = followed(30, 1);
+    assert_int_equal(filters_save(filters, path, 1), 0);
+    filters_free(filters);
+}
+
 static void test_every_flipped_bit_is_found(void **state)
 {
     (void)state;
-    struct filters *filters = followed(30, 1);
-    size_t length;
-    assert_int_equal(filters_save(filters, path, 1), 0);
-    filters_free(filters);
-    uint8_t *bytes = file_read(&length);
-    int fd = open(path, O_WRONLY);
-    assert_true(fd >= 0);
-    for (size_t i = 0; i < length * 8; i++) {
-        uint8_t flipped = bytes[i / 8] ^ (uint8_t)(1 << i % 8);
-        assert_int_equal(pwrite(fd, &flipped, 1, (off_t)(i / 8)), 1);
-        expect_refusal(STATUS_DAMAGED, path);
-        assert_int_equal(pwrite(fd, &bytes[i / 8], 1, (off_t)(i / 8)), 1);
-    }
-    print_message("%zu bits\n", length * 8);
-    close(fd);
-    free(bytes);
+    save_followed();
+    file_flip_each_bit(path, expect_damage);
 }
 
 static void test_every_other_length_is_found(void **state)
 {
     (void)state;
-    struct filters *filters = followed(30, 1);
-    struct filters *loaded = filters_new(&budget, 0);
     uint64_t position;
-    size_t length;
-    assert_int_equal(filters_save(filters, path, 1), 0);
-    uint8_t *bytes = file_read(&length);
-    bytes = realloc(bytes, length + 9);
-    memset(bytes + length, 0, 9);
-    for (size_t shorter = 0; shorter < length; shorter++) {
-        file_write(bytes, shorter);
-        expect_refusal(STATUS_DAMAGED, path);
-    }
-    for (size_t more = 1; more < 10; more++) {
-        file_write(bytes, length + more);
-        expect_refusal(STATUS_DAMAGED, path);
-    }
-    file_write(bytes, length);
+    save_followed();
+    file_cut_each_length(path, expect_damage);
+    struct filters *loaded = filters_new(&budget, 0);
     assert_int_equal(load(loaded, &position), STATUS_OK);
-    free(bytes);
-    filters_free(filters);
     filters_free(loaded);
 }
 
@@ -228,7 +189,7 @@ static void header_edit(const uint8_t *bytes, size_t length, size_t at, uint32_t
     memcpy(edited, bytes, length);
     little_put32(edited + at, value);
     little_put64(edited + FILTERS_HEADER_BYTES - 8, XXH3_64bits(edited, FILTERS_HEADER_BYTES - 8));
-    file_write(edited, length);
+    file_write(path, edited, length);
     free(edited);
 }
 
@@ -239,7 +200,7 @@ static void test_headers_that_lie_are_refused(void **state)
     size_t length;
     assert_int_equal(filters_save(filters, path, 1), 0);
     filters_free(filters);
-    uint8_t *bytes = file_read(&length);
+    uint8_t *bytes = file_read(path, &length);
     header_edit(bytes, length, 8, 2);
     expect_refusal(STATUS_DAMAGED, "version");
     header_edit(bytes, length, 12, 1);
@@ -281,11 +242,11 @@ static void test_many_chunks(void **state)
     filters_free(filters);
     filters_free(loaded);
 
-    uint8_t *bytes = file_read(&length);
+    uint8_t *bytes = file_read(path, &length);
     uint8_t *kept = malloc(chunk);
     uint8_t *first = bytes + FILTERS_HEADER_BYTES;
     first[chunk * 3 + 5] ^= 1;
-    file_write(bytes, length);
+    file_write(path, bytes, length);
     expect_refusal(STATUS_DAMAGED, "at 3146752 do not match");
     first[chunk * 3 + 5] ^= 1;
     memcpy(kept, first, chunk); /* two chunks change places, with their checksums */
@@ -295,7 +256,7 @@ static void test_many_chunks(void **state)
     memcpy(kept, bytes + table, 8);
     memcpy(bytes + table, bytes + table + 8, 8);
     memcpy(bytes + table + 8, kept, 8);
-    file_write(bytes, length);
+    file_write(path, bytes, length);
     expect_refusal(STATUS_DAMAGED, "at 1024 do not match");
     free(bytes);
     free(kept);

@@ -101,7 +101,7 @@ static void what_is_not_there_says_so(void **state)
     fake_init(&fake);
     fake_start(&fake);
     int client = client_open(&fake);
-    static const char *const sections[] = {"Projector", "Store", "Filter"};
+    static const char *const sections[] = {"Projector", "Store", "Filter", "Trends"};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         char whole[64];
         snprintf(whole, sizeof whole, "# %s\r\nstate:none\r\n", sections[i]);
@@ -118,7 +118,7 @@ static void moved(void *context, uint64_t position)
     server_projected(context, position);
 }
 
-static void start_projector(const char *filter_path)
+static void start_projector(const char *filter_path, const char *trend_path)
 {
     char problem[256];
     struct projector_options options = {.journal_directory = fake.directory,
@@ -126,6 +126,8 @@ static void start_projector(const char *filter_path)
                                         .journal = fake.journal,
                                         .store = fake.parts.store,
                                         .filters = fake.parts.filters,
+                                        .trend_path = trend_path,
+                                        .trends = fake.parts.trends,
                                         .budget = &fake.budget,
                                         .window_ms = 1,
                                         .window_events = 1000,
@@ -143,14 +145,18 @@ static void everything_there_is_shown(void **state)
     (void)state;
     fake_init(&fake);
     char filter_path[128];
+    char trend_path[128];
     snprintf(filter_path, sizeof filter_path, "%s.filter", fake.directory);
+    snprintf(trend_path, sizeof trend_path, "%s.trends", fake.directory);
     uint64_t used = memory_used(&fake.budget);
     fake.parts.store = &store;
     fake.parts.filters = filters_new(&fake.budget, 1);
-    assert_non_null(fake.parts.filters);
+    const struct trend_options trends = {.budget = &fake.budget, .memory = MIB(1)};
+    fake.parts.trends = trends_new(&trends);
+    assert_true(fake.parts.filters != NULL && fake.parts.trends != NULL);
     fake.parts.lag_slow_bytes = KIB(64);
     fake.parts.lag_max_bytes = KIB(128);
-    start_projector(filter_path);
+    start_projector(filter_path, trend_path);
     fake_start(&fake);
     int client = client_open(&fake);
     for (int i = 0; i < 100; i++) {
@@ -174,13 +180,20 @@ static void everything_there_is_shown(void **state)
     assert_int_equal(read_number(client, "Filter", "live_keys"), 100);
     assert_int_equal(read_number(client, "Filter", "live_open"), 0);
     assert_true(read_number(client, "Filter", "known_bytes") > 0);
+    assert_int_equal(read_number(client, "Trends", "position"), end);
+    assert_int_equal(read_number(client, "Trends", "items"), 1);
+    assert_int_equal(read_number(client, "Trends", "bytes_max"), MIB(1));
+    expect_section(client, "Trends", "since:0\r\nboards:1\r\nrefused_boards:0\r\n");
+    expect_section(client, "Trends", "pruned:0\r\nerror_max:0\r\nexact:yes\r\n");
     close(client);
     server_stop(&fake.server);
     assert_int_equal(guard_lag(&fake.server.guard), 0);
     projector_stop(fake.parts.projector);
+    trends_free(fake.parts.trends);
     filters_free(fake.parts.filters);
     fake.used = used;
     unlink(filter_path);
+    unlink(trend_path);
     fake_stop(&fake);
 }
 

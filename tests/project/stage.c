@@ -27,10 +27,11 @@ static void stage_moved(void *context, uint64_t position)
 void stage_open(struct stage *stage, const char *directory, uint64_t seed,
                 enum durability durability, struct store *store)
 {
-    *stage = (struct stage){.budget.limit = MIB(256), .store = store};
+    *stage = (struct stage){.budget.limit = MIB(256), .store = store, .seed = seed};
     snprintf(stage->directory, sizeof stage->directory, "%s", directory);
     snprintf(stage->journal_directory, sizeof stage->journal_directory, "%s/journal", directory);
     snprintf(stage->filter_path, sizeof stage->filter_path, "%s/filters", directory);
+    snprintf(stage->trend_path, sizeof stage->trend_path, "%s/trends", directory);
     world_start(&stage->world, seed);
     pthread_mutex_init(&stage->lock, NULL);
     pthread_cond_init(&stage->heard, NULL);
@@ -47,10 +48,14 @@ void stage_open(struct stage *stage, const char *directory, uint64_t seed,
     journal_listen(stage->journal, stage_heard, stage);
     stage->filters = filters_new(&stage->budget, 99);
     assert_non_null(stage->filters);
+    const struct trend_options trends = {.budget = &stage->budget, .memory = MIB(4), .seed = 98};
+    stage->trends = trends_new(&trends);
+    assert_non_null(stage->trends);
 }
 
 void stage_close(struct stage *stage)
 {
+    trends_free(stage->trends);
     filters_free(stage->filters);
     journal_close(stage->journal);
     store_close(stage->store);
@@ -132,6 +137,8 @@ struct projector_options stage_options(struct stage *stage)
         .journal = stage->journal,
         .store = stage->store,
         .filters = stage->filters,
+        .trend_path = stage->trend_path,
+        .trends = stage->trends,
         .budget = &stage->budget,
         .window_ms = 1,
         .window_events = 100,
@@ -149,4 +156,13 @@ struct projector *stage_projector(const struct projector_options *options)
     if (projector == NULL)
         fail_msg("%s", problem);
     return projector;
+}
+
+void stage_run(struct projector *projector)
+{
+    enum projector_step step;
+    do
+        step = projector_step(projector);
+    while (step == STEP_MOVED);
+    assert_int_equal(step, STEP_IDLE);
 }

@@ -1,6 +1,7 @@
 /*
  * What a projector stands on in tests: a journal with small segments in a directory of its own,
- * the world whose events are appended to it, filters, and a store that the test brings.
+ * the world whose events are appended to it, filters, windowed boards, and a store that the test
+ * brings.
  */
 #ifndef LAUD_PROJECT_STAGE_H
 #define LAUD_PROJECT_STAGE_H
@@ -15,12 +16,15 @@ struct stage {
     char directory[64];
     char journal_directory[96];
     char filter_path[96];
+    char trend_path[96];
     struct memory_budget budget;
-    struct world world; /* as of what was appended */
+    uint64_t seed;
+    struct world world; /* of that seed, as of what was appended */
     struct journal *journal;
     struct journal_report report; /* of its opening */
     struct store *store;
     struct filters *filters;
+    struct trends *trends;
     pthread_mutex_t lock;
     pthread_cond_t heard;   /* by the journal's listener and by `moved` */
     uint64_t journal_calls; /* of the listener */
@@ -42,5 +46,6 @@ void stage_wait_moved(struct stage *stage, uint64_t position);
 /* Small windows, checkpoints only if the test asks. */
 struct projector_options stage_options(struct stage *stage);
 struct projector *stage_projector(const struct projector_options *options);
+void stage_run(struct projector *projector); /* steps until there is nothing to do */
 
 #endif

@@ -29,6 +29,7 @@ static _Atomic uint64_t *acknowledged;
 
 static struct stage stage;
 static uint64_t filter_position;
+static uint64_t trend_position;
 
 static void map_acknowledged(const char *directory)
 {
@@ -74,16 +75,39 @@ static struct catch_up how(void)
     return (struct catch_up){.window = {.journal_directory = stage.journal_directory,
                                         .budget = &stage.budget,
                                         .events_max = 64,
-                                        .token_ttl_s = 60}};
+                                        .token_ttl_s = 60},
+                             .trends = stage.trends,
+                             .wall_s = (uint32_t)(clock_wall_ms() / 1000)};
 }
 
-/* As a server starts: journal, store at D, filters at F <= D and then at D. */
+/* Without a file the journal is still whole: it goes after the files are there. */
+static void load_trends(uint64_t position)
+{
+    char problem[256] = "";
+    enum status status = trends_load(stage.trends, stage.trend_path, problem, sizeof problem);
+    if (status != STATUS_OK && status != STATUS_MORE)
+        fail_msg("%s", problem);
+    trend_position = trends_position(stage.trends);
+    assert_true(trend_position <= position);
+}
+
+static void follow_trends(uint64_t position)
+{
+    char problem[256] = "";
+    const struct catch_up all = how();
+    if (catch_up_trends(&all, position, problem, sizeof problem) != STATUS_OK)
+        fail_msg("%s", problem);
+    assert_int_equal(trends_position(stage.trends), position);
+}
+
+/* As a server starts: journal, store at D, boards at T <= D, filters at F <= D, then all at D. */
 static void recover(const char *directory, uint64_t seed, uint32_t bulk_min)
 {
     char problem[256] = "";
     stage_open(&stage, directory, seed, DURABILITY_COMMIT, open_store(directory, bulk_min));
     uint64_t position = store_position(stage.store);
     assert_true(position <= stage.report.end);
+    load_trends(position);
     enum status status = filters_load(stage.filters, stage.filter_path, &filter_position, NULL,
                                       NULL, problem, sizeof problem);
     const struct catch_up all = how();
@@ -97,6 +121,7 @@ static void recover(const char *directory, uint64_t seed, uint32_t bulk_min)
     }
     if (status != STATUS_OK)
         fail_msg("%s: %s", status_name(status), problem);
+    follow_trends(position);
 }
 
 static int act(const char *directory, uint64_t seed, uint64_t choice, const char *plan)
@@ -114,6 +139,7 @@ static int act(const char *directory, uint64_t seed, uint64_t choice, const char
     options.window_events = 1 + chance_below(&chance, 300);
     options.checkpoint_bytes = KIB(2) + chance_below(&chance, KIB(20));
     options.filter_position = filter_position;
+    options.trend_position = trend_position;
     char problem[256] = "";
     struct projector *projector = projector_start(&options, problem, sizeof problem);
     if (projector == NULL)
@@ -131,8 +157,9 @@ static int act(const char *directory, uint64_t seed, uint64_t choice, const char
 }
 
 /* The filters hold what is live, each once: nothing was added or removed twice. */
-static void expect_state(const struct world *world)
+static void expect_state(const struct world *world, uint64_t seed)
 {
+    world_expect_trends(seed, world->position, stage.trends);
     world_expect_store(world, stage.store);
     world_expect_filters(world, stage.filters);
     uint64_t reactions = 0;
@@ -153,13 +180,13 @@ static int check(const char *directory, uint64_t seed, uint64_t choice)
     uint64_t end = stage.report.end;
     assert_true(end >= atomic_load(acknowledged));
     struct world world = world_at(seed, store_position(stage.store));
-    expect_state(&world);
+    expect_state(&world, seed);
     char problem[256] = "";
     const struct catch_up all = how();
     if (catch_up_store(&all, stage.store, stage.filters, end, problem, sizeof problem) != STATUS_OK)
         fail_msg("%s", problem);
     world = world_at(seed, end);
-    expect_state(&world);
+    expect_state(&world, seed);
     if (choice % 4 != 0)
         _exit(0); /* the store is back at its last flush */
     stage_close(&stage);
@@ -189,9 +216,10 @@ static int run_self(const char *role, const char *directory, uint64_t seed, uint
 }
 
 static const char *const points[] = {
-    "project.read",  "project.folded", "project.before",    "project.applied",
-    "project.after", "project.flush",  "project.flushed",   "project.save",
-    "project.saved", "project.forget", "project.forgotten",
+    "project.read",         "project.folded", "project.before",    "project.applied",
+    "project.after",        "project.flush",  "project.flushed",   "project.save",
+    "project.saved",        "project.forget", "project.forgotten", "project.trends",
+    "project.trends_saved",
 };
 enum { POINTS = sizeof points / sizeof *points };
 

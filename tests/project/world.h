@@ -18,6 +18,7 @@
 #include "filter/filters.h"
 #include "journal/event.h"
 #include "store/store.h"
+#include "trend/trends.h"
 
 /* Names by index: like, (comment), three kinds more, two counters. */
 enum {
@@ -50,6 +51,8 @@ struct store_name world_name(uint32_t number); /* those defined so far are the f
 
 /* Everything the store says, in all its ways of saying it, is what the world says. */
 void world_expect_store(const struct world *world, struct store *store);
+/* The boards are those of a world of this seed, counted event by event up to this position. */
+void world_expect_trends(uint64_t seed, uint64_t position, struct trends *trends);
 /* No "no" for anything there. */
 void world_expect_filters(const struct world *world, const struct filters *filters);
 

@@ -1,0 +1,19 @@
+/* The file of the windowed boards in numbers; trends_file.c describes it. */
+#ifndef LAUD_TREND_TRENDS_FORMAT_H
+#define LAUD_TREND_TRENDS_FORMAT_H
+
+#include "base/limits.h"
+
+#define FILE_MAGIC   "laud-trd"
+#define FILE_VERSION 1
+#define HEADER_BYTES 64
+#define HEADER_CHECK (HEADER_BYTES - 8)
+#define BOARD_BYTES  16
+#define SLICE_BYTES  32
+#define ROW_BYTES    24
+#define CHECK_BYTES  8
+#define BUFFER_BYTES KIB(64)
+
+enum { KIND_BOARD, KIND_NO_BOARD, KIND_NO_TYPE };
+
+#endif
