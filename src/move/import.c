@@ -47,8 +47,8 @@ const char *import_problem(const struct import *import)
 static enum status refuse_text(struct import *import, const char *what, struct text text,
                                const char *expected)
 {
-    int length = text.length < 80 ? (int)text.length : 80;
-    snprintf(import->problem, sizeof import->problem, "%s '%.*s' %s", what, length, text.bytes,
+    char shown[TEXT_SHOWN];
+    snprintf(import->problem, sizeof import->problem, "%s '%s' %s", what, text_show(text, shown),
              expected);
     return STATUS_BAD_ARGUMENT;
 }

@@ -61,20 +61,20 @@ static enum status fill(const struct text *fields, size_t count, struct row *row
                         size_t size)
 {
     struct text number = fields[count - 1];
-    int shown = number.length < 40 ? (int)number.length : 40;
+    char shown[TEXT_SHOWN];
     if (count == 4) {
         *row = (struct row){
             .shape = ROW_REACTION, .user = fields[0], .name = fields[1], .item = fields[2]};
         if (!row_parse_time(number, &row->time_s))
-            return row_refuse(problem, size, "expected a time in seconds since 1970, not '%.*s'",
-                              shown, number.bytes);
+            return row_refuse(problem, size, "expected a time in seconds since 1970, not '%s'",
+                              text_show(number, shown));
         return STATUS_OK;
     }
     *row = (struct row){.shape = ROW_COUNTER, .item = fields[0], .name = fields[1]};
     if (!row_parse_value(number, &row->value))
         return row_refuse(problem, size,
-                          "expected a value of at most 64 bits with its sign, not '%.*s'", shown,
-                          number.bytes);
+                          "expected a value of at most 64 bits with its sign, not '%s'",
+                          text_show(number, shown));
     return STATUS_OK;
 }
 

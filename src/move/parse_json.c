@@ -83,11 +83,12 @@ static enum status read_string(struct reading *reading, struct text *out)
         reading->at = reading->end;
         return expected(reading, "the '\"' that ends a string");
     }
-    for (const char *at = start; at < quote; at++)
-        if ((unsigned char)(*at - 0x20) > 0x7e - 0x20 || *at == '\\') {
-            reading->at = at;
-            return expected(reading, "plain characters of an id or a name");
-        }
+    for (const char *at = start; at < quote; at++) {
+        if ((unsigned char)(*at - 0x20) <= 0x7e - 0x20 && *at != '\\')
+            continue;
+        reading->at = at;
+        return expected(reading, "plain characters of an id or a name");
+    }
     *out = (struct text){start, (size_t)(quote - start)};
     reading->at = quote + 1;
     return STATUS_OK;
@@ -113,6 +114,16 @@ static enum status read_value(struct reading *reading, struct text *out, bool *i
     return STATUS_OK;
 }
 
+/* All keys have four bytes or more, and the first four tell those of one length apart, mostly. */
+static bool is_key(struct text text, enum key key)
+{
+    uint32_t found, wanted;
+    memcpy(&found, text.bytes, sizeof found);
+    memcpy(&wanted, keys[key].text, sizeof wanted);
+    return found == wanted &&
+           (text.length == 4 || memcmp(keys[key].text, text.bytes, text.length) == 0);
+}
+
 static enum status read_key(struct reading *reading, enum key *key)
 {
     struct text text;
@@ -122,8 +133,7 @@ static enum status read_key(struct reading *reading, enum key *key)
     if (status != STATUS_OK)
         return status;
     for (*key = 0; *key < KEYS; ++*key)
-        if (keys[*key].length == text.length &&
-            memcmp(keys[*key].text, text.bytes, text.length) == 0)
+        if (keys[*key].length == text.length && is_key(text, *key))
             break;
     if (*key == KEYS)
         return row_refuse(reading->problem, reading->size, "there is no key '%.*s'",

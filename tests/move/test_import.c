@@ -363,6 +363,7 @@ static void test_bad_rows(void **state)
     const struct text one = of("1"), like = of("like"), item = of("video:1"), view = of("view");
     assert_int_equal(import_define(import, NAME_COUNTER, view), STATUS_OK);
     expect_refused(&stage, import_reaction(import, of(""), like, item, 1), "the user ''");
+    expect_refused(&stage, import_reaction(import, of("1\x1b[2J"), like, item, 1), "'1?[2J'");
     expect_refused(&stage, import_reaction(import, of("1x"), like, item, 1), "64-bit decimal");
     expect_refused(&stage, import_reaction(import, of("18446744073709551616"), like, item, 1),
                    "id");

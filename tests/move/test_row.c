@@ -189,6 +189,7 @@ static void test_bad_csv(void **state)
     expect_bad_csv("1,\"like\"x,video:2,17", "field 2");
     expect_bad_csv("1,like,video:2,\"17", "field 4");
     expect_bad_csv("user,kind,item,when", "not 'when'");
+    expect_bad_csv("1,like,video:2,\x1b[2J\xff", "not '?[2J?'");
 }
 
 /* No beginning of a line passes for a line; each is a block of its own, so that reading on shows. */
