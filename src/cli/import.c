@@ -272,19 +272,7 @@ static struct import_options import_options(struct importing *importing)
     struct offline *offline = &importing->offline;
     const struct recovered *parts = &offline->parts;
     return (struct import_options){
-        .carry = {.journal_directory = parts->journal_directory,
-                  .filter_path = parts->filter_path,
-                  .journal = parts->journal,
-                  .store = parts->store,
-                  .filters = parts->filters,
-                  .budget = &offline->budget,
-                  .filter_position = parts->filter_position,
-                  .window_ms = offline->options.window_ms,
-                  .window_events = offline->sizes.window_events,
-                  .checkpoint_bytes = offline->sizes.checkpoint_bytes,
-                  .token_ttl_s = (uint32_t)(offline->options.token_ttl_ms / 1000),
-                  .seed = parts->seed,
-                  .keep_journal = offline->options.keep_journal},
+        .carry = recover_projector(parts),
         .names = parts->names,
         .directory = offline->options.data,
         .exclusive = offline->options.exclusive,

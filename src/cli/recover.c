@@ -382,6 +382,25 @@ bool recover(struct recovered *r)
     return true;
 }
 
+struct projector_options recover_projector(const struct recovered *r)
+{
+    return (struct projector_options){
+        .journal_directory = r->journal_directory,
+        .filter_path = r->filter_path,
+        .journal = r->journal,
+        .store = r->store,
+        .filters = r->filters,
+        .budget = r->budget,
+        .filter_position = r->filter_position,
+        .window_ms = r->options->window_ms,
+        .window_events = r->sizes->window_events,
+        .checkpoint_bytes = r->sizes->checkpoint_bytes,
+        .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .seed = r->seed,
+        .keep_journal = r->options->keep_journal,
+    };
+}
+
 void recover_close(struct recovered *r)
 {
     if (r->hot != NULL)

@@ -15,6 +15,7 @@
 #include "hot/exclusive.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
+#include "project/projector.h"
 #include "store/store.h"
 
 /* Paths of the parts of a data directory. */
@@ -43,6 +44,9 @@ struct recovered {
 
 /* False: said why in the log, and recover_close is still due. */
 bool recover(struct recovered *recovered);
+
+/* How a projector carries on from there; it has no `moved` yet. */
+struct projector_options recover_projector(const struct recovered *recovered);
 
 /* Closes all but the journal, which goes first and is the caller's to close. */
 void recover_close(struct recovered *recovered);

@@ -87,23 +87,9 @@ static bool start_projector(struct serving *s)
     const struct recovered *parts = &s->parts;
     if (parts->store == NULL)
         return true;
-    struct projector_options options = {
-        .journal_directory = parts->journal_directory,
-        .filter_path = parts->filter_path,
-        .journal = parts->journal,
-        .store = parts->store,
-        .filters = parts->filters,
-        .budget = &s->budget,
-        .filter_position = parts->filter_position,
-        .window_ms = s->options.window_ms,
-        .window_events = s->sizes.window_events,
-        .checkpoint_bytes = s->sizes.checkpoint_bytes,
-        .token_ttl_s = (uint32_t)(s->options.token_ttl_ms / 1000),
-        .seed = parts->seed,
-        .keep_journal = s->options.keep_journal,
-        .moved = projected,
-        .context = s,
-    };
+    struct projector_options options = recover_projector(parts);
+    options.moved = projected;
+    options.context = s;
     server_projected(&s->server, store_position(parts->store));
     if (hot_memory_start(parts->hot))
         s->projector = projector_start(&options, problem, sizeof problem);
