@@ -59,7 +59,7 @@ struct hot_counter {
 
 struct hot_answer {
     struct kind_set kinds; /* FEED: the user's live kinds on the item; ASK: only the one asked */
-    uint32_t first;        /* the item's counters: scratch->counters[first … first + count) */
+    uint32_t first; /* the item's counters, none 0: scratch->counters[first … first + count) */
     uint32_t count;
 };
 

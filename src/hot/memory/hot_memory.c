@@ -385,6 +385,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     keeper_init(&hot->keeper);
     hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
+    slab_pool_make_ready(hot->pool, options->ready_bytes);
     if (!shards_init(hot)) {
         hot_memory_close(&hot->hot);
         return NULL;

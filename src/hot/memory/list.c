@@ -158,6 +158,8 @@ static enum status list_from_memory(struct hot_memory *hot, const struct list_wi
     side_unlock(&side);
     if (!gathered)
         return STATUS_NO_MEMORY;
+    if (wish->any_order && since == ALL_KNOWN)
+        return STATUS_OK;
     list_sort(scratch, first, wish->want);
     uint32_t count = scratch->listed_used - first;
     if (since == ALL_KNOWN ||
@@ -302,11 +304,16 @@ static uint64_t item_position(struct hot_memory *hot, struct item item)
     return end < appended ? end : appended;
 }
 
+bool list_store_has(struct hot_memory *hot, struct item item)
+{
+    return item_position(hot, item) <= atomic_load(&hot->loads.applied);
+}
+
 static enum status store_catch_up(struct hot_memory *hot, struct item item)
 {
-    uint64_t position = item_position(hot, item);
-    if (position <= atomic_load(&hot->loads.applied))
+    if (list_store_has(hot, item))
         return STATUS_OK;
+    uint64_t position = item_position(hot, item);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
     bool reached = hot->reach != NULL && hot->reach(hot->reach_context, position, LIMIT_REACH_MS);
     return reached ? STATUS_OK : STATUS_LAGGING;
