@@ -353,6 +353,7 @@ static bool replay_journal(struct recovered *r)
     replay->now_s = (uint32_t)(clock_wall_ms() / 1000);
     replay->progress = progress_start("replaying the journal");
     replay->from = r->store != NULL ? store_position(r->store) : 0;
+    replay->newest_s = mark.newest_s;
     replay->too_much = r->offline || replay->from < mark.until;
     bool opened = open_journal(replay, &report) == STATUS_OK;
     if (opened && replay->too_much)

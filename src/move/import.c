@@ -345,6 +345,8 @@ static enum status mark_begin(struct import *import)
         memcmp(&mark.source, &import->options.source, sizeof mark.source) != 0)
         mark.offset = mark.line = 0;
     mark.source = import->options.source;
+    if (mark.newest_s < import->options.now_s)
+        mark.newest_s = import->options.now_s;
     return mark_write(import, &mark);
 }
 
@@ -397,7 +399,7 @@ enum status import_finish(struct import *import)
     uint64_t end = journal_appended(import->record.journal);
     if (stats.durable < end)
         return import_fail(import, STATUS_IO_FAILED, "the store could not be flushed");
-    return mark_write(import, &(struct move_mark){.until = end});
+    return mark_write(import, &(struct move_mark){.until = end, .newest_s = import->mark.newest_s});
 }
 
 void import_close(struct import *import)

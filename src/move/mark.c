@@ -3,7 +3,7 @@
  *
  *      0  8   magic "laud-imp"
  *      8  u32 format version, 1
- *     12  u32 0
+ *     12  u32 newest_s
  *     16  u64 until
  *     24  u64 bytes, changed_ns and check of the source
  *     48  u64 offset, line
@@ -34,6 +34,7 @@ static void mark_encode(const struct move_mark *mark, uint8_t out[MARK_BYTES])
     memset(out, 0, MARK_BYTES);
     memcpy(out, magic, sizeof magic);
     little_put32(out + 8, MARK_VERSION);
+    little_put32(out + 12, mark->newest_s);
     little_put64(out + 16, mark->until);
     little_put64(out + 24, mark->source.bytes);
     little_put64(out + 32, mark->source.changed_ns);
@@ -55,6 +56,7 @@ static bool mark_decode(const uint8_t bytes[MARK_BYTES], struct move_mark *out)
                    .check = little_get64(bytes + 40)},
         .offset = little_get64(bytes + 48),
         .line = little_get64(bytes + 56),
+        .newest_s = little_get32(bytes + 12),
     };
     return true;
 }

@@ -25,8 +25,9 @@ struct move_source {
 struct move_mark {
     uint64_t until; /* UINT64_MAX: an import is under way, or was left */
     struct move_source source;
-    uint64_t offset; /* all before it in the source is taken over */
-    uint64_t line;   /* how many lines that are */
+    uint64_t offset;   /* all before it in the source is taken over */
+    uint64_t line;     /* how many lines that are */
+    uint32_t newest_s; /* nothing that was imported is later; nothing may be decided earlier */
 };
 
 /* OK also where there is none: then it is all 0. DAMAGED, IO_FAILED: `until` is UINT64_MAX. */

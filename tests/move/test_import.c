@@ -469,6 +469,7 @@ static void test_mark(void **state)
     mark = mark_of(&stage);
     assert_int_equal(mark.until, store_position(stage.store));
     assert_int_equal(mark.offset + mark.source.bytes, 0);
+    assert_int_equal(mark.newest_s, NOW);
     stage_close(&stage);
 }
 
