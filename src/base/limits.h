@@ -18,7 +18,6 @@
 #define LIMIT_EXCLUSIVE        8 /* kinds in one mutually exclusive group */
 #define LIMIT_EXCLUSIVE_GROUPS 32
 #define LIMIT_TOKEN_LENGTH     64 /* bytes of an idempotency token */
-#define LIMIT_IMPORT_LINE      KIB(4) /* bytes of a line that is taken over */
 
 /* Operations */
 #define LIMIT_FEED_ITEMS  200  /* items in one FEED */
@@ -28,6 +27,9 @@
 #define LIMIT_FOLLOWEES   5000 /* that FRIENDS looks at */
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
+
+/* Moving in */
+#define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line */
 
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */
