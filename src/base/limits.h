@@ -31,6 +31,11 @@
 /* Moving in */
 #define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line */
 
+/* FORGET and DROP */
+#define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
+#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
+#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
+
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */
 #define LIMIT_WORKERS  8    /* that may wait for the store */

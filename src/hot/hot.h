@@ -30,6 +30,9 @@ enum hot_action {
     HOT_LIST_REACTIONS, /* user, name (kind), type → ids of items */
     HOT_LIST_REACTORS,  /* items[0], name (kind) → users */
     HOT_FRIENDS, /* user, follow (kind), type (of users), items[0], name → users; no after */
+    /* Removing, up to `limit` → value: how many; more: there may be others. They need a worker */
+    HOT_FORGET, /* user, leave: all reactions of the user */
+    HOT_DROP,   /* items[0], leave: all reactions on the item, then its counters */
 };
 
 /* A set of kinds, by index in the table of names. */
@@ -77,6 +80,15 @@ struct hot_scratch {
     struct store_listed *listed;
 };
 
+/*
+ * FORGET and DROP write more than the caller has passed journal_admit for: they ask for it anew, for
+ * up to LIMIT_BATCH writes at a time and holding no lock. OK; BLOCKED: it is enough for this time;
+ * any other status: why not. In the caller's own struct, who owns it.
+ */
+struct hot_leave {
+    enum status (*take)(struct hot_leave *leave, uint32_t writes);
+};
+
 struct hot_request {
     enum hot_action action;
     enum status status; /* out: OK, COUNTER_OVERFLOW, TOKENS_FULL, NO_MEMORY, … */
@@ -98,6 +110,7 @@ struct hot_request {
     uint32_t first; /* out, lists: scratch->listed[first … first + count) */
     uint32_t count; /* out */
     struct store_listed after;
+    struct hot_leave *leave;
 };
 
 struct hot_stats {

@@ -33,10 +33,17 @@ struct job {
     struct hot_request requests[]; /* answers are the worker's to provide; then come the items */
 };
 
+/* Does it change much, and asks for leave as it goes on? */
+static inline bool job_request_sweeps(const struct hot_request *request)
+{
+    return request->action == HOT_FORGET || request->action == HOT_DROP;
+}
+
 /* Does it change anything? */
 static inline bool job_request_writes(const struct hot_request *request)
 {
-    return request->action == HOT_SET || request->action == HOT_CLEAR || request->action == HOT_ADD;
+    return request->action == HOT_SET || request->action == HOT_CLEAR ||
+           request->action == HOT_ADD || job_request_sweeps(request);
 }
 
 /* Copies the requests and their items; NULL: no memory. */

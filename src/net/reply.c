@@ -173,6 +173,10 @@ bool reply_write(struct buffer *out, const struct hot_request *request,
     case HOT_CLEAR:
     case HOT_ADD:
         return resp_integer(out, request->value);
+    case HOT_FORGET:
+    case HOT_DROP:
+        return resp_array(out, 2) && resp_integer(out, request->value) &&
+               resp_integer(out, request->more);
     case HOT_ASK:
         return write_flags(out, request);
     case HOT_COUNTS:

@@ -16,6 +16,7 @@
 #include "hot/memory/items.h"
 #include "hot/memory/keeper.h"
 #include "hot/memory/load.h"
+#include "hot/memory/sweep_mark.h"
 #include "hot/memory/users.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
@@ -49,6 +50,7 @@ struct hot_memory {
 
     struct loads loads;
     struct keeper keeper;
+    struct sweeps sweeps;
 
     struct user_shard users[LIMIT_SHARDS];
     struct item_shard items[LIMIT_SHARDS];

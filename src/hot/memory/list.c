@@ -291,8 +291,8 @@ bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *reque
     return request->status != STATUS_BLOCKED;
 }
 
-/* The position at which the store has all there is on the item: every change of it moves its row. */
-static uint64_t item_position(struct hot_memory *hot, struct item item)
+/* Every change of the item moves its row. */
+uint64_t list_item_position(struct hot_memory *hot, struct item item)
 {
     uint64_t hash = item_hash_of(hot, item);
     struct item_shard *shard = item_shard_of(hot, hash);
@@ -304,16 +304,10 @@ static uint64_t item_position(struct hot_memory *hot, struct item item)
     return end < appended ? end : appended;
 }
 
-bool list_store_has(struct hot_memory *hot, struct item item)
+enum status list_catch_up(struct hot_memory *hot, uint64_t position)
 {
-    return item_position(hot, item) <= atomic_load(&hot->loads.applied);
-}
-
-static enum status store_catch_up(struct hot_memory *hot, struct item item)
-{
-    if (list_store_has(hot, item))
+    if (position <= atomic_load(&hot->loads.applied))
         return STATUS_OK;
-    uint64_t position = item_position(hot, item);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
     bool reached = hot->reach != NULL && hot->reach(hot->reach_context, position, LIMIT_REACH_MS);
     return reached ? STATUS_OK : STATUS_LAGGING;
@@ -323,7 +317,7 @@ static enum status reactors_read(struct hot_memory *hot, const struct hot_reques
                                  struct hot_scratch *scratch)
 {
     size_t count = 0;
-    enum status status = store_catch_up(hot, request->items[0]);
+    enum status status = list_catch_up(hot, list_item_position(hot, request->items[0]));
     if (status != STATUS_OK)
         return status;
     if (!list_reserve(scratch, request->limit + 1))

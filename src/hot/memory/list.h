@@ -31,8 +31,12 @@ void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
 /* Room for so many more; false: no memory. */
 bool list_reserve(struct hot_scratch *scratch, size_t count);
 
-/* Has the store every reaction there is on the item at this moment? */
-bool list_store_has(struct hot_memory *hot, struct item item);
+/*
+ * For a worker: has the store brought up to a position of the journal. OK, or LAGGING: it does not
+ * get there in time. And the position at which it has all there is on an item.
+ */
+enum status list_catch_up(struct hot_memory *hot, uint64_t position);
+uint64_t list_item_position(struct hot_memory *hot, struct item item);
 
 /* HOT_LIST_…; false: it takes a worker. */
 bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *request,
