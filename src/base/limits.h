@@ -32,6 +32,9 @@
 #define LIMIT_TREND_TOP   1000  /* places of one */
 #define LIMIT_TREND_ITEMS 16384 /* items of one slice of one, past which the lowest are let go */
 
+/* Moving in */
+#define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line */
+
 /* FORGET and DROP */
 #define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
 #define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */

@@ -18,4 +18,15 @@ static inline bool text_is(struct text text, const char *word)
     return strlen(word) == text.length && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
+/* For a sentence: its beginning, with '?' for what a terminal would not show as it stands. */
+#define TEXT_SHOWN 81
+static inline const char *text_show(struct text text, char out[TEXT_SHOWN])
+{
+    size_t length = text.length < TEXT_SHOWN - 1 ? text.length : TEXT_SHOWN - 1;
+    for (size_t i = 0; i < length; i++)
+        out[i] = text.bytes[i] >= 0x20 && text.bytes[i] <= 0x7e ? text.bytes[i] : '?';
+    out[length] = '\0';
+    return out;
+}
+
 #endif

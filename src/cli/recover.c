@@ -8,12 +8,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/store_names.h"
 #include "hot/memory/hot_memory.h"
 #include "journal/file/journal_file.h"
+#include "move/mark.h"
 #include "project/catch_up.h"
 #include "store/rocksdb/store_rocksdb.h"
 
@@ -91,6 +93,7 @@ static bool open_store(struct recovered *r)
         .cache_bytes = r->sizes->block_cache,
         .write_buffer_bytes = r->sizes->write_buffer,
         .batch_max = (uint32_t)r->sizes->window_events,
+        .bulk_apart = r->offline,
     };
     r->store = store_rocksdb_open(&options, problem, sizeof problem);
     if (r->store == NULL)
@@ -156,6 +159,18 @@ static bool open_filters(struct recovered *r)
     return rebuild_filters(r);
 }
 
+/* Is what comes next in the journal taken over, perhaps? No window has that. */
+static bool may_be_imported(const struct recovered *r)
+{
+    return store_position(r->store) < r->mark.until;
+}
+
+static void begin_trends(struct recovered *r, uint64_t position)
+{
+    trends_begin(r->trends, position, (uint32_t)(clock_wall_ms() / 1000));
+    r->trend_position = 0;
+}
+
 /* Without a good file they stand for the beginning. */
 static bool load_trends(struct recovered *r)
 {
@@ -189,11 +204,14 @@ static void follow_trends(struct recovered *r)
     struct progress progress = progress_start("bringing the windowed boards up to the store");
     struct catch_up how = catch_up_of(r, &progress);
     uint64_t position = store_position(r->store);
-    if (r->trends == NULL || catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK)
+    if (r->trends == NULL || trends_position(r->trends) == position)
+        return;
+    if (trends_position(r->trends) < r->mark.until)
+        snprintf(problem, sizeof problem, "an import was left in the middle");
+    else if (catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK)
         return;
     log_warn("%s; the windowed boards begin anew and are complete in a week", problem);
-    trends_begin(r->trends, position, how.wall_s);
-    r->trend_position = 0;
+    begin_trends(r, position);
 }
 
 static bool open_full_base(struct recovered *r)
@@ -206,6 +224,8 @@ static bool open_full_base(struct recovered *r)
 
 static bool open_hot(struct recovered *r)
 {
+    if (r->offline)
+        return true;
     struct hot_memory_options options = {
         .budget = r->budget,
         .store = r->store,
@@ -237,7 +257,7 @@ static enum status restore_token(void *context, const struct store_token *token)
 /* Names and tokens that the journal may not have any more. */
 static bool restore_words(struct recovered *r)
 {
-    struct store_visitor visitor = {.token = restore_token, .context = r};
+    struct store_visitor visitor = {.token = r->offline ? NULL : restore_token, .context = r};
     if (r->store == NULL)
         return true;
     enum status status = store_names_restore(r->store, r->names);
@@ -262,7 +282,7 @@ struct replay {
     uint32_t newest_s; /* time of any event */
     struct progress progress;
     uint64_t from;
-    bool too_much; /* for memory: only names are taken from here on */
+    bool too_much; /* for memory, or not for it: only names are taken from here on */
     size_t count;
     uint64_t position; /* after the last of events[] */
     struct event events[RUN];
@@ -270,6 +290,8 @@ struct replay {
 
 static enum status replay_run(struct replay *replay)
 {
+    if (replay->count == 0)
+        return STATUS_OK;
     enum status status = hot_memory_apply(replay->r->hot, replay->events, replay->count,
                                           replay->position, replay->now_s);
     replay->count = 0;
@@ -345,36 +367,73 @@ static enum status open_journal(struct replay *replay, struct journal_report *re
     return status;
 }
 
-/* Memory is not for so much: it goes to the store first, and memory begins empty. */
+/* Memory is not for so much, or not for this: it goes to the store first, and memory begins empty. */
 static bool project_first(struct recovered *r, uint64_t end)
 {
+    if (end == store_position(r->store))
+        return true;
     char problem[512] = "";
     struct progress progress = progress_start("carrying the journal to the store");
     struct catch_up how = catch_up_of(r, &progress);
-    log_info("the journal has more than memory should hold: carrying it to the store first");
-    hot_close(r->hot);
+    bool imported = may_be_imported(r);
+    if (imported)
+        how.trends = NULL;
+    log_info("the journal has %s: carrying it to the store first",
+             r->offline ? "what the store has not" : "what memory should not hold");
+    if (r->hot != NULL)
+        hot_close(r->hot);
     r->hot = NULL;
     enum status status = catch_up_store(&how, r->store, r->filters, end, problem, sizeof problem);
     if (status != STATUS_OK)
         log_error("cannot carry the journal to the store: %s",
                   problem[0] ? problem : status_sentence(status));
+    if (status == STATUS_OK && imported && r->trends != NULL)
+        begin_trends(r, end);
     return status == STATUS_OK && open_hot(r) && restore_words(r);
+}
+
+/* How far the journal may have events that were taken over. */
+static bool read_mark(struct recovered *r)
+{
+    enum status status = move_mark_read(r->options->data, &r->mark);
+    if (status != STATUS_OK)
+        log_warn("%s/" MOVE_MARK_NAME " cannot be read: %s", r->options->data,
+                 status_sentence(status));
+    if (r->options->store != OPTION_STORE_NONE || r->mark.until == 0)
+        return true;
+    log_error("data was imported into %s, which takes a store to serve", r->options->data);
+    return false;
+}
+
+/* An import was left, and all it did is in the store now: what follows is a server's own. */
+static void close_mark(struct recovered *r, uint64_t end)
+{
+    if (r->offline || r->mark.until != UINT64_MAX)
+        return;
+    r->mark.until = end;
+    int result = move_mark_write(r->options->data, &r->mark);
+    if (result != 0)
+        log_warn("%s/" MOVE_MARK_NAME " was not written: %s", r->options->data, strerror(-result));
 }
 
 static bool replay_journal(struct recovered *r)
 {
-    struct replay *replay = calloc(1, sizeof *replay);
     struct journal_report report = {0};
+    struct replay *replay = calloc(1, sizeof *replay);
     if (replay == NULL)
         return false;
     replay->r = r;
     replay->now_s = (uint32_t)(clock_wall_ms() / 1000);
     replay->progress = progress_start("replaying the journal");
     replay->from = r->store != NULL ? store_position(r->store) : 0;
+    replay->newest_s = r->mark.newest_s;
+    replay->too_much = r->offline || replay->from < r->mark.until;
     bool opened = open_journal(replay, &report) == STATUS_OK;
     if (opened && replay->too_much)
         opened = project_first(r, report.end);
     if (opened)
+        close_mark(r, report.end);
+    if (opened && r->hot != NULL)
         hot_memory_raise_time(r->hot, replay->newest_s);
     free(replay);
     return opened;
@@ -388,14 +447,37 @@ bool recover(struct recovered *r)
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
     snprintf(r->trend_path, sizeof r->trend_path, "%s/trends", data);
     r->names = names_new();
-    if (r->names == NULL)
+    if (r->names == NULL || !read_mark(r))
         return false;
     if (r->options->store == OPTION_STORE_ROCKSDB && !open_full_base(r))
         return false;
     if (!open_hot(r) || !restore_words(r) || !replay_journal(r))
         return false;
-    restore_kinds(r);
+    if (r->hot != NULL)
+        restore_kinds(r);
     return true;
+}
+
+struct projector_options recover_projector(const struct recovered *r)
+{
+    return (struct projector_options){
+        .journal_directory = r->journal_directory,
+        .filter_path = r->filter_path,
+        .journal = r->journal,
+        .store = r->store,
+        .filters = r->filters,
+        .trend_path = r->trend_path,
+        .trends = r->trends,
+        .trend_position = r->trend_position,
+        .budget = r->budget,
+        .filter_position = r->filter_position,
+        .window_ms = r->options->window_ms,
+        .window_events = r->sizes->window_events,
+        .checkpoint_bytes = r->sizes->checkpoint_bytes,
+        .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .seed = r->seed,
+        .keep_journal = r->options->keep_journal,
+    };
 }
 
 void recover_close(struct recovered *r)

@@ -1,7 +1,8 @@
 /*
  * From a data directory to a hot tier that knows everything: the store is opened, the filters before
  * it and the windowed boards are loaded and brought to its position, and what the journal has beyond
- * that is replayed into memory. If that is more than memory should hold, it is carried to the store first.
+ * that is replayed into memory. If that is more than memory should hold, or was taken over
+ * (move/mark.h), it is carried to the store first.
  */
 #ifndef LAUD_CLI_RECOVER_H
 #define LAUD_CLI_RECOVER_H
@@ -14,6 +15,8 @@
 #include "hot/exclusive.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
+#include "move/mark.h"
+#include "project/projector.h"
 #include "store/store.h"
 #include "trend/trends.h"
 
@@ -25,26 +28,31 @@ struct recovered {
     const struct options *options;
     const struct sizes *sizes;
     struct memory_budget *budget;
-    const struct exclusive *exclusive;
-    uint64_t seed; /* a number nobody can guess */
+    const struct exclusive *exclusive; /* for the hot tier */
+    uint64_t seed;                     /* a number nobody can guess */
+    bool offline;                      /* there is no hot tier, and all goes to the store */
 
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
     char filter_path[RECOVER_PATH_BYTES];
     char trend_path[RECOVER_PATH_BYTES];
 
+    struct move_mark mark; /* what was imported */
     struct names *names;
     struct store *store;      /* NULL with --store none, as are the next */
     struct filters *filters;  /* as of the store's position */
     uint64_t filter_position; /* of the file they came from, 0: none */
     struct trends *trends;    /* as of the store's position; NULL also with --trends no */
     uint64_t trend_position;  /* of the file they came from, 0: none */
-    struct hot *hot;
+    struct hot *hot;          /* NULL if offline */
     struct journal *journal;
 };
 
 /* False: said why in the log, and recover_close is still due. */
 bool recover(struct recovered *recovered);
+
+/* How a projector carries on from there; it has no `moved` yet. */
+struct projector_options recover_projector(const struct recovered *recovered);
 
 /* Closes all but the journal, which goes first and is the caller's to close. */
 void recover_close(struct recovered *recovered);

@@ -34,6 +34,7 @@ struct projector_options {
     struct filters *filters; /* as of the store's position */
     const char *trend_path;
     struct trends *trends; /* as of the store's position; NULL: none are kept */
+    bool trends_pass;      /* what is carried is of other times: no window has it */
     struct memory_budget *budget;
     uint64_t trend_position;   /* what the file at trend_path stands for; 0: there is none */
     uint64_t filter_position;  /* what the file at filter_path stands for; 0: there is none */

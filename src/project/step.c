@@ -127,8 +127,11 @@ static void publish(struct projector *projector)
 static void count_window(struct projector *projector)
 {
     const struct window *window = &projector->window;
-    if (projector->options.trends != NULL)
-        trends_apply(projector->options.trends, &window->changes, window->newest_s,
+    struct trends *trends = projector->options.trends;
+    if (trends != NULL && projector->options.trends_pass)
+        trends_pass(trends, window->changes.position);
+    else if (trends != NULL)
+        trends_apply(trends, &window->changes, window->newest_s,
                      (uint32_t)(projector->read_ms / 1000));
 }
 

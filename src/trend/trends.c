@@ -234,6 +234,14 @@ void trends_apply(struct trends *trends, const struct store_changes *changes, ui
     pthread_rwlock_unlock(&trends->lock);
 }
 
+void trends_pass(struct trends *trends, uint64_t position)
+{
+    pthread_rwlock_wrlock(&trends->lock);
+    if (position > trends->position)
+        trends->position = position;
+    pthread_rwlock_unlock(&trends->lock);
+}
+
 static void add_loss(void *context, const struct slice *slice)
 {
     sums_loss_add(context, slice->loss);

@@ -70,6 +70,9 @@ uint64_t trends_position(const struct trends *trends); /* the applying thread's 
 void trends_apply(struct trends *trends, const struct store_changes *changes, uint32_t time_s,
                   uint32_t wall_s);
 
+/* Leaves out what is before the position: it is of other times, and no window has it. */
+void trends_pass(struct trends *trends, uint64_t position);
+
 /*
  * Any thread: the items of this type whose counter rose most, highest first, at most `limit` (up to
  * LIMIT_TREND_TOP). OK; TREND_REFUSED: there was no memory for this board; NO_MEMORY: there is none
