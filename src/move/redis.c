@@ -297,13 +297,24 @@ static enum status look_around(struct redis_take *take)
     return status;
 }
 
-static enum status patterns_take(struct redis_take *take, bool reactions)
+/*
+ * The earliest word on a reaction stays: so those with times go before those without, and counters
+ * last, when what they are compared with is there.
+ */
+static int stage_of(const struct redis_pattern *pattern)
+{
+    if (pattern->layout == REDIS_ZSET)
+        return 0;
+    return pattern->layout == REDIS_SET ? 1 : 2;
+}
+
+static enum status stage_take(struct redis_take *take, int stage)
 {
     const struct redis_source *source = take->source;
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < source->pattern_count; i++) {
         take->pattern = &source->patterns[i];
-        if (redis_pattern_reacts(take->pattern) == reactions)
+        if (stage_of(take->pattern) == stage)
             status = pattern_take(take);
     }
     return status;
@@ -320,10 +331,8 @@ enum status redis_take_over(const struct redis_source *source, struct import *im
         fail(&take, status);
     else
         status = look_around(&take);
-    if (status == STATUS_OK)
-        status = patterns_take(&take, true);
-    if (status == STATUS_OK)
-        status = patterns_take(&take, false);
+    for (int stage = 0; status == STATUS_OK && stage < 3; stage++)
+        status = stage_take(&take, stage);
     redis_link_close(&take.link);
     return status;
 }

@@ -1,7 +1,7 @@
 /*
  * Taking over what a like service of one's own keeps in a Redis: sets and ZSETs of users or items
- * become reactions, hashes and strings counters, as patterns say (redis_pattern.h). Reactions go
- * first. What is there already changes nothing, so a run that was cut short is simply repeated.
+ * become reactions, hashes and strings counters, as patterns say (redis_pattern.h). Reactions with
+ * times go first, counters last. What is there already changes nothing, so a run that was cut short is simply repeated.
  *
  * The Redis is only read, with SCAN and its like; at most a few thousand members are in memory at a
  * time. One thread; what the caller hands in stays the caller's.

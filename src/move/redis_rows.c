@@ -95,7 +95,7 @@ static bool time_read(struct text score, uint32_t fallback_s, uint32_t *time_s)
     double value = score.length == 0 ? NAN : strtod(score.bytes, &end);
     if (!isfinite(value) || end != score.bytes + score.length)
         return false;
-    while (value >= TIME_STEP)
+    for (int step = 0; step < 3 && value >= TIME_STEP; step++)
         value /= 1000;
     if (value != 0 && (value < TIME_MIN || value >= 4294967296.0))
         return false;
