@@ -18,6 +18,7 @@
 #define LIMIT_EXCLUSIVE        8 /* kinds in one mutually exclusive group */
 #define LIMIT_EXCLUSIVE_GROUPS 32
 #define LIMIT_TOKEN_LENGTH     64 /* bytes of an idempotency token */
+#define LIMIT_IMPORT_LINE      KIB(4) /* bytes of a line that is taken over */
 
 /* Operations */
 #define LIMIT_FEED_ITEMS  200  /* items in one FEED */

@@ -16,8 +16,8 @@
 #include "base/lock.h"
 #include "base/names.h"
 #include "cli/check_dump.h"
-#include "cli/check_progress.h"
 #include "cli/check_store.h"
+#include "cli/progress_bar.h"
 #include "journal/file/journal_file.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
@@ -28,7 +28,7 @@ struct check {
     bool has_store;
     bool begun; /* an event was seen */
     bool dump;
-    struct check_progress progress;
+    struct progress_bar progress;
     FILE *summary;
 };
 
@@ -71,7 +71,7 @@ static enum status check_visit(void *context, const struct event *event, uint64_
 static void check_tell(void *context, const struct journal_report *report)
 {
     struct check *check = context;
-    check_progress_tell(&check->progress, report->bytes_read, report->bytes_total);
+    progress_bar_tell(&check->progress, report->bytes_read, report->bytes_total);
 }
 
 static void print_summary(FILE *out, const char *directory, const struct journal_report *report)
@@ -94,9 +94,10 @@ static enum status check_journal(struct check *check, const char *directory,
                                  struct journal_report *report)
 {
     struct journal_reading reading = {check_visit, check_tell, check, JOURNAL_FROM_FIRST};
-    check->progress = check_progress_start("verifying the journal", !check->dump && isatty(2));
+    check->progress =
+        progress_bar_start("laud check", "verifying the journal", !check->dump && isatty(2));
     enum status status = journal_file_verify(directory, &reading, report);
-    check_progress_end(&check->progress);
+    progress_bar_end(&check->progress);
     if (status == STATUS_OK || status == STATUS_DAMAGED)
         print_summary(check->summary, directory, report);
     return status;

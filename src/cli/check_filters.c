@@ -4,21 +4,21 @@
  */
 #include <inttypes.h>
 
-#include "cli/check_progress.h"
 #include "cli/check_store.h"
+#include "cli/progress_bar.h"
 #include "project/catch_up.h"
 
 enum { WINDOW_EVENTS = 65536 };
 
 static void tell(void *context, uint64_t done, uint64_t total)
 {
-    check_progress_tell(context, done, total);
+    progress_bar_tell(context, done, total);
 }
 
 static enum status follow(struct check_store *check, uint64_t from)
 {
-    struct check_progress progress =
-        check_progress_start("bringing the filters up to the store", check->bar);
+    struct progress_bar progress =
+        progress_bar_start("laud check", "bringing the filters up to the store", check->bar);
     struct catch_up how = {.window = {.journal_directory = check->journal_directory,
                                       .budget = &check->budget,
                                       .events_max = WINDOW_EVENTS},
@@ -26,7 +26,7 @@ static enum status follow(struct check_store *check, uint64_t from)
                            .context = &progress};
     enum status status = catch_up_filters(&how, check->filters, from, store_position(check->store),
                                           check->problem, sizeof check->problem);
-    check_progress_end(&progress);
+    progress_bar_end(&progress);
     return status;
 }
 
@@ -34,10 +34,11 @@ static enum status follow(struct check_store *check, uint64_t from)
 static enum status load(struct check_store *check, bool has_journal)
 {
     uint64_t position = 0;
-    struct check_progress progress = check_progress_start("loading the filters", check->bar);
+    struct progress_bar progress =
+        progress_bar_start("laud check", "loading the filters", check->bar);
     enum status status = filters_load(check->filters, check->filter_path, &position, tell,
                                       &progress, check->problem, sizeof check->problem);
-    check_progress_end(&progress);
+    progress_bar_end(&progress);
     if (status == STATUS_NO_MEMORY)
         return status;
     if (status != STATUS_OK)
@@ -54,7 +55,7 @@ static enum status load(struct check_store *check, bool has_journal)
 
 struct comparison {
     struct check_store *check;
-    struct check_progress progress;
+    struct progress_bar progress;
     uint64_t rows;
     uint64_t rows_total;
 };
@@ -62,7 +63,7 @@ struct comparison {
 static void count_row(struct comparison *comparison)
 {
     if (++comparison->rows % WINDOW_EVENTS == 0)
-        check_progress_tell(&comparison->progress, comparison->rows, comparison->rows_total);
+        progress_bar_tell(&comparison->progress, comparison->rows, comparison->rows_total);
 }
 
 static enum status denied(struct check_store *check, struct item item, const char *what)
@@ -103,14 +104,15 @@ static enum status compare(struct check_store *check)
 {
     struct comparison comparison = {
         .check = check,
-        .progress = check_progress_start("comparing the filters with the store", check->bar),
+        .progress =
+            progress_bar_start("laud check", "comparing the filters with the store", check->bar),
         .rows_total = check->report.reactions + check->report.counts,
     };
     struct store_visitor visitor = {
         .reaction = compare_reaction, .count = compare_item, .context = &comparison};
     check->problem[0] = '\0';
     enum status status = store_visit(check->store, &visitor);
-    check_progress_end(&comparison.progress);
+    progress_bar_end(&comparison.progress);
     if (status != STATUS_OK && check->problem[0] == '\0')
         snprintf(check->problem, sizeof check->problem, "the store cannot be read: %s",
                  status_sentence(status));

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/check_progress.h"
+#include "cli/progress_bar.h"
 #include "cli/store_names.h"
 #include "store/rocksdb/store_rocksdb.h"
 
@@ -54,15 +54,16 @@ void check_store_close(struct check_store *check)
 
 static void tell_rows(void *context, const struct store_report *report)
 {
-    check_progress_tell(context, report->rows, report->rows_total);
+    progress_bar_tell(context, report->rows, report->rows_total);
 }
 
 static enum status verify_rows(struct check_store *check)
 {
     struct store_report *report = &check->report;
-    struct check_progress progress = check_progress_start("verifying the store", check->bar);
+    struct progress_bar progress =
+        progress_bar_start("laud check", "verifying the store", check->bar);
     enum status status = store_verify(check->store, tell_rows, &progress, report);
-    check_progress_end(&progress);
+    progress_bar_end(&progress);
     fprintf(check->summary, "rows        %" PRIu64 "\n", report->rows);
     fprintf(check->summary, "reactions   %" PRIu64 "\n", report->reactions);
     fprintf(check->summary, "counters    %" PRIu64 "\n", report->counts);

@@ -23,7 +23,7 @@ struct check_store {
     char journal_directory[PATH_MAX];
     struct names *names;         /* the caller's */
     FILE *summary;               /* what was found goes here */
-    bool bar;                    /* see check_progress.h */
+    bool bar;                    /* see progress_bar.h */
     struct store *store;         /* NULL: there is none, or it cannot be opened */
     struct store_report report;  /* what verifying found */
     struct memory_budget budget; /* of the filters */

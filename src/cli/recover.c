@@ -7,12 +7,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/store_names.h"
 #include "hot/memory/hot_memory.h"
 #include "journal/file/journal_file.h"
+#include "move/mark.h"
 #include "project/catch_up.h"
 #include "store/rocksdb/store_rocksdb.h"
 
@@ -149,6 +151,8 @@ static bool open_filters(struct recovered *r)
 
 static bool open_hot(struct recovered *r)
 {
+    if (r->offline)
+        return true;
     struct hot_memory_options options = {
         .budget = r->budget,
         .store = r->store,
@@ -179,7 +183,7 @@ static enum status restore_token(void *context, const struct store_token *token)
 /* Names and tokens that the journal may not have any more. */
 static bool restore_words(struct recovered *r)
 {
-    struct store_visitor visitor = {.token = restore_token, .context = r};
+    struct store_visitor visitor = {.token = r->offline ? NULL : restore_token, .context = r};
     if (r->store == NULL)
         return true;
     enum status status = store_names_restore(r->store, r->names);
@@ -204,7 +208,7 @@ struct replay {
     uint32_t newest_s; /* time of any event */
     struct progress progress;
     uint64_t from;
-    bool too_much; /* for memory: only names are taken from here on */
+    bool too_much; /* for memory, or not for it: only names are taken from here on */
     size_t count;
     uint64_t position; /* after the last of events[] */
     struct event events[RUN];
@@ -212,6 +216,8 @@ struct replay {
 
 static enum status replay_run(struct replay *replay)
 {
+    if (replay->count == 0)
+        return STATUS_OK;
     enum status status = hot_memory_apply(replay->r->hot, replay->events, replay->count,
                                           replay->position, replay->now_s);
     replay->count = 0;
@@ -287,15 +293,19 @@ static enum status open_journal(struct replay *replay, struct journal_report *re
     return status;
 }
 
-/* Memory is not for so much: it goes to the store first, and memory begins empty. */
+/* Memory is not for so much, or not for this: it goes to the store first, and memory begins empty. */
 static bool project_first(struct recovered *r, uint64_t end)
 {
+    if (end == store_position(r->store))
+        return true;
     char problem[512] = "";
     struct progress progress = progress_start("carrying the journal to the store");
     struct catch_up how = {
         .window = window_options(r), .progress = progress_tell, .context = &progress};
-    log_info("the journal has more than memory should hold: carrying it to the store first");
-    hot_close(r->hot);
+    log_info("the journal has %s: carrying it to the store first",
+             r->offline ? "what the store has not" : "what memory should not hold");
+    if (r->hot != NULL)
+        hot_close(r->hot);
     r->hot = NULL;
     enum status status = catch_up_store(&how, r->store, r->filters, end, problem, sizeof problem);
     if (status != STATUS_OK)
@@ -304,20 +314,50 @@ static bool project_first(struct recovered *r, uint64_t end)
     return status == STATUS_OK && open_hot(r) && restore_words(r);
 }
 
+/* How far the journal may have events that were taken over. */
+static bool read_mark(struct recovered *r, struct move_mark *mark)
+{
+    enum status status = move_mark_read(r->options->data, mark);
+    if (status != STATUS_OK)
+        log_warn("%s/" MOVE_MARK_NAME " cannot be read: %s", r->options->data,
+                 status_sentence(status));
+    if (r->store != NULL || mark->until == 0)
+        return true;
+    log_error("data was imported into %s, which takes a store to serve", r->options->data);
+    return false;
+}
+
+/* An import was left, and all it did is in the store now: what follows is a server's own. */
+static void close_mark(struct recovered *r, struct move_mark *mark, uint64_t end)
+{
+    if (r->offline || mark->until != UINT64_MAX)
+        return;
+    mark->until = end;
+    int result = move_mark_write(r->options->data, mark);
+    if (result != 0)
+        log_warn("%s/" MOVE_MARK_NAME " was not written: %s", r->options->data, strerror(-result));
+}
+
 static bool replay_journal(struct recovered *r)
 {
-    struct replay *replay = calloc(1, sizeof *replay);
+    struct move_mark mark;
     struct journal_report report = {0};
+    if (!read_mark(r, &mark))
+        return false;
+    struct replay *replay = calloc(1, sizeof *replay);
     if (replay == NULL)
         return false;
     replay->r = r;
     replay->now_s = (uint32_t)(clock_wall_ms() / 1000);
     replay->progress = progress_start("replaying the journal");
     replay->from = r->store != NULL ? store_position(r->store) : 0;
+    replay->too_much = r->offline || replay->from < mark.until;
     bool opened = open_journal(replay, &report) == STATUS_OK;
     if (opened && replay->too_much)
         opened = project_first(r, report.end);
     if (opened)
+        close_mark(r, &mark, report.end);
+    if (opened && r->hot != NULL)
         hot_memory_raise_time(r->hot, replay->newest_s);
     free(replay);
     return opened;
@@ -336,7 +376,8 @@ bool recover(struct recovered *r)
         return false;
     if (!open_hot(r) || !restore_words(r) || !replay_journal(r))
         return false;
-    restore_kinds(r);
+    if (r->hot != NULL)
+        restore_kinds(r);
     return true;
 }
 

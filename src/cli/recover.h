@@ -1,7 +1,8 @@
 /*
  * From a data directory to a hot tier that knows everything: the store is opened, the filters before
  * it are loaded and brought to its position, and what the journal has beyond that is replayed into
- * memory. If that is more than memory should hold, it is carried to the store first.
+ * memory. If that is more than memory should hold, or was taken over (move/mark.h), it is carried to
+ * the store first.
  */
 #ifndef LAUD_CLI_RECOVER_H
 #define LAUD_CLI_RECOVER_H
@@ -24,8 +25,9 @@ struct recovered {
     const struct options *options;
     const struct sizes *sizes;
     struct memory_budget *budget;
-    const struct exclusive *exclusive;
-    uint64_t seed; /* a number nobody can guess */
+    const struct exclusive *exclusive; /* for the hot tier */
+    uint64_t seed;                     /* a number nobody can guess */
+    bool offline;                      /* there is no hot tier, and all goes to the store */
 
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
@@ -35,7 +37,7 @@ struct recovered {
     struct store *store;      /* NULL with --store none, as are the next */
     struct filters *filters;  /* as of the store's position */
     uint64_t filter_position; /* of the file they came from, 0: none */
-    struct hot *hot;
+    struct hot *hot;          /* NULL if offline */
     struct journal *journal;
 };
 

@@ -10,16 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/io.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "cli/recover.h"
+#include "cli/data_directory.h"
 #include "hot/memory/hot_memory.h"
 #include "net/server.h"
 
@@ -51,47 +48,10 @@ static enum status record_name(void *context, enum name_role role, uint16_t inde
                                size_t length)
 {
     struct journal *journal = context;
-    struct event event = {.type = EVENT_DEFINE,
-                          .name = (uint8_t)role,
-                          .index = index,
-                          .text_length = (uint8_t)length,
-                          .time_s = (uint32_t)(clock_wall_ms() / 1000)};
-    memcpy(event.text, text, length);
+    struct event event =
+        event_define((uint8_t)role, index, text, length, (uint32_t)(clock_wall_ms() / 1000));
     journal_append(journal, &event);
     return STATUS_OK;
-}
-
-static bool open_directory(struct serving *s)
-{
-    char problem[512];
-    int error = io_make_directory("data.make", s->options.data);
-    if (error) {
-        log_error("cannot make the data directory %s: %s", s->options.data, strerror(-error));
-        return false;
-    }
-    s->lock = lock_take(s->options.data, false, problem, sizeof problem);
-    if (s->lock < 0)
-        log_error("%s", problem);
-    return s->lock >= 0;
-}
-
-static bool open_parts(struct serving *s)
-{
-    s->sizes = sizes_of(&s->options);
-    if (s->options.store != OPTION_STORE_NONE && s->sizes.memory < SIZES_STORE_MIN) {
-        log_error("--max-memory is too little for a store, which takes at least %llu MiB",
-                  (unsigned long long)(SIZES_STORE_MIN >> 20));
-        return false;
-    }
-    s->budget.limit = s->sizes.budget;
-    s->budget.reserve = s->sizes.connections;
-    s->parts.options = &s->options;
-    s->parts.sizes = &s->sizes;
-    s->parts.budget = &s->budget;
-    s->parts.exclusive = &s->exclusive;
-    if (getrandom(&s->parts.seed, sizeof s->parts.seed, 0) != sizeof s->parts.seed)
-        s->parts.seed = clock_monotonic_ns();
-    return recover(&s->parts);
 }
 
 /* From here on decisions are recorded. */
@@ -231,9 +191,12 @@ static int serve(struct serving *s)
     int code = 1;
     mallopt(M_ARENA_MAX, ARENAS);
     raise_file_limit(s);
-    if (!open_directory(s))
+    s->lock = data_directory_lock(s->options.data, true);
+    if (s->lock < 0)
         return code;
-    if (!open_parts(s) || !start_recording(s) || !start_projector(s) || !start_server(s))
+    s->parts.exclusive = &s->exclusive;
+    if (!data_directory_recover(&s->parts, &s->options, &s->sizes, &s->budget) ||
+        !start_recording(s) || !start_projector(s) || !start_server(s))
         goto close_parts;
     say_hello(s);
     wait_for_signal(s);

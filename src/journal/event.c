@@ -31,6 +31,19 @@ static size_t id_size(struct id id)
     return id_is_wide(id) ? 16 : 8;
 }
 
+struct event event_define(uint8_t role, uint16_t index, const char *text, size_t length,
+                          uint32_t time_s)
+{
+    struct event event = {.type = EVENT_DEFINE,
+                          .name = role,
+                          .index = index,
+                          .text_length = (uint8_t)length,
+                          .time_s = time_s};
+    ASSERT(length <= sizeof event.text);
+    memcpy(event.text, text, length);
+    return event;
+}
+
 size_t event_size(const struct event *event)
 {
     switch (event->type) {

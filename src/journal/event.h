@@ -58,6 +58,10 @@ struct event {
     char text[LIMIT_NAME_LENGTH]; /* DEFINE */
 };
 
+/* A name got its index: `role` is an enum name_role. */
+struct event event_define(uint8_t role, uint16_t index, const char *text, size_t length,
+                          uint32_t time_s);
+
 /* Length of the record, a multiple of 8, at most LIMIT_EVENT_BYTES. */
 size_t event_size(const struct event *event);
 

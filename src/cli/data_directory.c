@@ -1,0 +1,83 @@
+#include "cli/data_directory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/lock.h"
+#include "base/log.h"
+
+int data_directory_lock(const char *path, bool make)
+{
+    char problem[512];
+    int error = make ? io_make_directory("data.make", path) : 0;
+    if (error) {
+        log_error("cannot make the data directory %s: %s", path, strerror(-error));
+        return -1;
+    }
+    int lock = lock_take(path, false, problem, sizeof problem);
+    if (lock < 0)
+        log_error("%s", problem);
+    return lock;
+}
+
+bool data_directory_recover(struct recovered *parts, const struct options *options,
+                            struct sizes *sizes, struct memory_budget *budget)
+{
+    *sizes = sizes_of(options);
+    if (options->store != OPTION_STORE_NONE && sizes->memory < SIZES_STORE_MIN) {
+        log_error("--max-memory is too little for a store, which takes at least %llu MiB",
+                  (unsigned long long)(SIZES_STORE_MIN >> 20));
+        return false;
+    }
+    budget->limit = sizes->budget;
+    budget->reserve = sizes->connections;
+    parts->options = options;
+    parts->sizes = sizes;
+    parts->budget = budget;
+    if (getrandom(&parts->seed, sizeof parts->seed, 0) != sizeof parts->seed)
+        parts->seed = clock_monotonic_ns();
+    return recover(parts);
+}
+
+/* Without this a mistyped --data would become a data directory. */
+static bool has_data(const char *path)
+{
+    char journal[RECOVER_PATH_BYTES];
+    snprintf(journal, sizeof journal, "%s/journal", path);
+    if (access(journal, F_OK) == 0)
+        return true;
+    log_error("there is no data in %s", path);
+    return false;
+}
+
+bool offline_open(struct offline *offline, bool make)
+{
+    const char *data = offline->options.data;
+    if (offline->options.store == OPTION_STORE_NONE) {
+        log_error("this needs the store, and --store is none");
+        return false;
+    }
+    if (!make && !has_data(data))
+        return false;
+    offline->lock = data_directory_lock(data, make);
+    if (offline->lock < 0)
+        return false;
+    offline->parts.offline = true;
+    if (data_directory_recover(&offline->parts, &offline->options, &offline->sizes,
+                               &offline->budget))
+        return true;
+    offline_close(offline);
+    return false;
+}
+
+void offline_close(struct offline *offline)
+{
+    if (offline->parts.journal != NULL)
+        journal_close(offline->parts.journal);
+    recover_close(&offline->parts);
+    close(offline->lock);
+}

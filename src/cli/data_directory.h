@@ -1,0 +1,31 @@
+/*
+ * Taking a data directory: its lock, its share of memory, and all its parts as recover.h has them.
+ * What goes wrong is said in the log.
+ */
+#ifndef LAUD_CLI_DATA_DIRECTORY_H
+#define LAUD_CLI_DATA_DIRECTORY_H
+
+#include "cli/recover.h"
+
+/* The lock, to be closed at last; -1: it cannot be had. `make`: it may be absent. */
+int data_directory_lock(const char *path, bool make);
+
+/* Shares out memory and recovers. False: recover_close is still due. */
+bool data_directory_recover(struct recovered *parts, const struct options *options,
+                            struct sizes *sizes, struct memory_budget *budget);
+
+/* A directory that no server uses, with everything in its store and no hot tier. */
+struct offline {
+    struct options options; /* filled by the caller */
+    struct sizes sizes;
+    struct memory_budget budget;
+    struct recovered parts;
+    int lock;
+};
+
+/* False: nothing is left open. */
+bool offline_open(struct offline *offline, bool make);
+/* The journal too, unless parts.journal is NULL: then somebody else has closed it. */
+void offline_close(struct offline *offline);
+
+#endif

@@ -1,0 +1,150 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cli/commands.h"
+#include "cli/data_directory.h"
+#include "cli/flags.h"
+#include "cli/progress_bar.h"
+#include "move/export.h"
+
+struct exporting {
+    struct offline offline;
+    const char *path; /* NULL: standard output */
+    char part[PATH_MAX];
+    int fd;
+    struct progress_bar progress;
+    struct export_report report;
+};
+
+static void export_help(void)
+{
+    fputs(
+        "Usage: laud export [--data DIR] [--option VALUE] ... [FILE]\n"
+        "\n"
+        "Writes all names, reactions and counters of a data directory that no server uses as\n"
+        "lines of JSON, to FILE, or to standard output if it is '-' or absent. FILE appears once\n"
+        "it is complete; until then it is FILE.part. laud import takes it: into an empty\n"
+        "directory it brings back the same, byte for byte.\n"
+        "\n"
+        "  {\"define\":\"kind\",\"name\":\"like\"}\n"
+        "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
+        "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
+        "\n"
+        "Counters that kinds keep are not written: they follow from the reactions.\n"
+        "\n"
+        "Options are the server's, from flags, environment and file: laud serve --help. They\n"
+        "matter as far as they are about the directory, its store and memory.\n"
+        "\n"
+        "Exit status: 0 done, 1 failed, 2 not understood.\n",
+        stdout);
+}
+
+static int fails(const char *what, const char *path, int error)
+{
+    fprintf(stderr, "laud export: cannot %s %s: %s\n", what, path, strerror(error));
+    return EXIT_FAILED;
+}
+
+static void tell(void *context, uint64_t rows, uint64_t total)
+{
+    struct exporting *exporting = context;
+    progress_bar_tell_rows(&exporting->progress, rows, total, rows);
+}
+
+static int write_rows(struct exporting *exporting)
+{
+    const struct recovered *parts = &exporting->offline.parts;
+    struct export_report *report = &exporting->report;
+    exporting->progress = progress_bar_start("laud export", "exporting", isatty(2));
+    enum status status =
+        export_write(parts->store, parts->names, exporting->fd, tell, exporting, report);
+    progress_bar_end(&exporting->progress);
+    if (status == STATUS_OK)
+        return EXIT_DONE;
+    if (report->error != 0)
+        return fails("write", exporting->path != NULL ? exporting->part : "to standard output",
+                     report->error);
+    fprintf(stderr, "laud export: the store cannot be read: %s\n", status_sentence(status));
+    return EXIT_FAILED;
+}
+
+/* Its new name is on disk too. */
+static int publish(const struct exporting *exporting)
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(exporting->path, '/');
+    int length = slash == NULL ? 1 : slash == exporting->path ? 1 : (int)(slash - exporting->path);
+    snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : exporting->path);
+    int result = io_sync("export.sync", exporting->fd);
+    if (result == 0)
+        result = io_rename("export.rename", exporting->part, exporting->path);
+    if (result == 0)
+        result = io_sync_directory("export.directory", directory);
+    return result == 0 ? EXIT_DONE : fails("write", exporting->path, -result);
+}
+
+static int export_to_file(struct exporting *exporting)
+{
+    if (snprintf(exporting->part, sizeof exporting->part, "%s.part", exporting->path) >=
+        (int)sizeof exporting->part)
+        return fails("write", exporting->path, ENAMETOOLONG);
+    exporting->fd =
+        io_open("export.open", exporting->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (exporting->fd < 0)
+        return fails("write", exporting->part, -exporting->fd);
+    int code = write_rows(exporting);
+    if (code == EXIT_DONE)
+        code = publish(exporting);
+    else
+        io_unlink("export.unlink", exporting->part);
+    close(exporting->fd);
+    return code;
+}
+
+static int export_all(struct exporting *exporting)
+{
+    if (!offline_open(&exporting->offline, false))
+        return EXIT_FAILED;
+    exporting->fd = STDOUT_FILENO;
+    int code = exporting->path != NULL ? export_to_file(exporting) : write_rows(exporting);
+    const struct export_report *report = &exporting->report;
+    if (code == EXIT_DONE)
+        fprintf(stderr,
+                "laud export: %" PRIu64 " reactions, %" PRIu64 " counters and %" PRIu64
+                " names in %.1f s\n",
+                report->reactions, report->counters, report->names,
+                progress_bar_seconds(&exporting->progress));
+    offline_close(&exporting->offline);
+    return code;
+}
+
+int export_main(int argc, char **argv)
+{
+    char problem[1024];
+    bool help = false;
+    const char *path = NULL;
+    struct exporting *exporting = calloc(1, sizeof *exporting);
+    if (exporting == NULL)
+        return EXIT_FAILED;
+    int code = EXIT_NOT_UNDERSTOOD;
+    int left = argc - 1;
+    if (!flags_take(NULL, 0, &left, argv + 1, &path, problem, sizeof problem) ||
+        !options_read(&exporting->offline.options, left, argv + 1, &help, problem, sizeof problem))
+        fprintf(stderr, "laud export: %s; see laud export --help\n", problem);
+    else if (help) {
+        export_help();
+        code = EXIT_DONE;
+    } else {
+        exporting->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
+        code = export_all(exporting);
+    }
+    free(exporting);
+    return code;
+}

@@ -1,0 +1,91 @@
+#include "cli/flags.h"
+
+#include <string.h>
+
+static const struct flag_row *row_find(const struct flag_row *rows, size_t count, const char *name,
+                                       size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* How many words it took; 0: `problem` has a sentence. */
+static int row_take(const struct flag_row *row, int argc, char **argv, char *problem, size_t size)
+{
+    const char *equals = strchr(argv[0], '=');
+    bool needs = row->value != NULL;
+    if (!needs && equals != NULL) {
+        snprintf(problem, size, "--%s takes no value", row->name);
+        return 0;
+    }
+    if (needs && equals == NULL && argc < 2) {
+        snprintf(problem, size, "--%s needs a value: %s", row->name, row->value);
+        return 0;
+    }
+    if (row->given != NULL)
+        *row->given = true;
+    if (needs)
+        *row->text = equals != NULL ? equals + 1 : argv[1];
+    return needs && equals == NULL ? 2 : 1;
+}
+
+/* One of the server's options: most take their value from the next word. */
+static int option_words(int argc, char **argv)
+{
+    bool alone = strchr(argv[0], '=') != NULL || strcmp(argv[0], "--help") == 0;
+    return alone || argc < 2 ? 1 : 2;
+}
+
+static bool file_take(const char *word, const char **file, char *problem, size_t size)
+{
+    if (*file == NULL && (word[0] != '-' || word[1] == '\0')) {
+        *file = word;
+        return true;
+    }
+    snprintf(problem, size, "unexpected argument '%.64s'", word);
+    return false;
+}
+
+bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **argv,
+                const char **file, char *problem, size_t size)
+{
+    int kept = 0;
+    for (int at = 0, taken; at < *argc; at += taken) {
+        char *word = argv[at];
+        taken = 1;
+        if (strcmp(word, "-h") == 0) {
+            argv[kept++] = word;
+            continue;
+        }
+        if (strncmp(word, "--", 2) != 0) {
+            if (!file_take(word, file, problem, size))
+                return false;
+            continue;
+        }
+        const struct flag_row *row = row_find(rows, count, word + 2, strcspn(word + 2, "="));
+        if (row != NULL) {
+            taken = row_take(row, *argc - at, argv + at, problem, size);
+            if (taken == 0)
+                return false;
+            continue;
+        }
+        taken = option_words(*argc - at, argv + at);
+        for (int i = 0; i < taken; i++)
+            argv[kept++] = argv[at + i];
+    }
+    *argc = kept;
+    return true;
+}
+
+void flags_help(const struct flag_row *rows, size_t count, FILE *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        char left[64];
+        bool needs = rows[i].value != NULL;
+        snprintf(left, sizeof left, "--%s%s%s", rows[i].name, needs ? " " : "",
+                 needs ? rows[i].value : "");
+        fprintf(out, "  %-20s%s\n", left, rows[i].help);
+    }
+}

@@ -1,0 +1,29 @@
+/*
+ * Flags of a subcommand that also takes the server's options, and one file: those are sorted out
+ * here, and what is left is for options_read.
+ */
+#ifndef LAUD_CLI_FLAGS_H
+#define LAUD_CLI_FLAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct flag_row {
+    const char *name;  /* without dashes */
+    const char *value; /* what stands for it in --help; NULL: it takes none */
+    const char *help;
+    const char **text; /* gets the value, which stays argv's */
+    bool *given;       /* becomes true; may be NULL */
+};
+
+/*
+ * Takes what is in the table, and a word that is no flag as the file, out of argv[0 … *argc). False:
+ * `problem` has a sentence. "--help" is left.
+ */
+bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **argv,
+                const char **file, char *problem, size_t size);
+
+void flags_help(const struct flag_row *rows, size_t count, FILE *out);
+
+#endif

@@ -1,0 +1,378 @@
+/*
+ * Rows are read here, one line after the other; what becomes of them is the business of move/. A
+ * file that was read in part is known again by its size, the time it was changed and its beginning.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "cli/commands.h"
+#include "cli/data_directory.h"
+#include "cli/flags.h"
+#include "cli/progress_bar.h"
+#include "hot/exclusive.h"
+#include "move/import.h"
+#include "move/lines.h"
+#include "move/row.h"
+
+#define HEAD_BYTES     KIB(64) /* of a file, by which it is known again */
+#define BAD_SHOWN      10      /* lines that are told, with --skip-bad */
+#define PROGRESS_LINES 4096    /* between two looks at the clock */
+
+struct importing {
+    struct offline offline;
+    const char *path;   /* NULL: standard input */
+    const char *format; /* jsonl, csv, or NULL: by the name of the file */
+    bool skip_bad;
+    bool from_start;
+    bool is_csv;
+    int fd;
+    uint64_t bytes; /* of the file, if it is one */
+    struct move_source source;
+    struct import *import;
+    struct lines lines;
+    uint64_t first_line; /* before the first one that was read */
+    uint64_t bad;
+    struct progress_bar progress;
+};
+
+static void import_help(const struct flag_row *rows, size_t count)
+{
+    fputs(
+        "Usage: laud import [--data DIR] [--option VALUE] ... [FILE]\n"
+        "\n"
+        "Takes reactions and counters over into a data directory that no server uses, from FILE,\n"
+        "or from standard input if it is '-' or absent. What is there already stays as it is, so\n"
+        "an import can be repeated and interrupted at any time; the same command goes on where\n"
+        "the last one was.\n"
+        "\n"
+        "Lines of JSON (jsonl), as laud export writes them:\n"
+        "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
+        "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
+        "  {\"define\":\"kind\",\"name\":\"like\"}\n"
+        "or CSV, with or without a header:\n"
+        "  user,kind,item,time\n"
+        "  item,counter,value\n"
+        "\n"
+        "A reaction keeps its first time; of mutually exclusive kinds (--exclusive) the newest\n"
+        "stays. A counter gets the value that is given; those that kinds keep follow from the\n"
+        "reactions. Times are seconds since 1970.\n"
+        "\n",
+        stdout);
+    flags_help(rows, count, stdout);
+    fputs("\n"
+          "Other options are the server's, from flags, environment and file: laud serve --help.\n"
+          "They matter as far as they are about the directory, its store, memory and kinds.\n"
+          "\n"
+          "Exit status: 0 done, 1 failed, or a line was bad, 2 not understood.\n",
+          stdout);
+}
+
+static const char *source_name(const struct importing *importing)
+{
+    return importing->path != NULL ? importing->path : "standard input";
+}
+
+static int fails(const struct importing *importing, const char *what, const char *why)
+{
+    fprintf(stderr, "laud import: %s %s: %s\n", what, source_name(importing), why);
+    return EXIT_FAILED;
+}
+
+/* Source */
+
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), of = strlen(ending);
+    return length >= of && strcasecmp(path + length - of, ending) == 0;
+}
+
+static bool choose_format(struct importing *importing)
+{
+    const char *format = importing->format;
+    if (format == NULL)
+        format = importing->path != NULL && has_ending(importing->path, ".csv") ? "csv" : "jsonl";
+    importing->is_csv = strcmp(format, "csv") == 0;
+    if (importing->is_csv || strcmp(format, "jsonl") == 0)
+        return true;
+    fprintf(stderr, "laud import: --format is jsonl or csv, not '%.40s'\n", format);
+    return false;
+}
+
+/* What a regular file is known again by. */
+static int source_look(struct importing *importing)
+{
+    struct stat status;
+    if (fstat(importing->fd, &status) < 0)
+        return -errno;
+    if (S_ISDIR(status.st_mode))
+        return -EISDIR;
+    if (importing->path == NULL || !S_ISREG(status.st_mode))
+        return 0;
+    char *head = malloc(HEAD_BYTES);
+    if (head == NULL)
+        return -ENOMEM;
+    ssize_t length = io_pread("import.head", importing->fd, head, HEAD_BYTES, 0);
+    if (length >= 0) {
+        importing->bytes = (uint64_t)status.st_size;
+        importing->source =
+            (struct move_source){.bytes = importing->bytes,
+                                 .changed_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+                                               (uint64_t)status.st_mtim.tv_nsec,
+                                 .check = XXH3_64bits(head, (size_t)length)};
+    }
+    free(head);
+    return length < 0 ? (int)length : 0;
+}
+
+static int source_open(struct importing *importing)
+{
+    importing->fd = STDIN_FILENO;
+    if (importing->path != NULL)
+        importing->fd = io_open("import.open", importing->path, O_RDONLY | O_CLOEXEC, 0);
+    int result = importing->fd < 0 ? importing->fd : source_look(importing);
+    return result < 0 ? fails(importing, "cannot read", strerror(-result)) : EXIT_DONE;
+}
+
+/* Rows */
+
+/* True: go on. */
+static bool line_is_bad(struct importing *importing, const char *problem)
+{
+    importing->bad++;
+    if (importing->bad <= BAD_SHOWN || !importing->skip_bad) {
+        progress_bar_end(&importing->progress);
+        fprintf(stderr, "laud import: %s:%" PRIu64 ": %s\n", source_name(importing),
+                importing->lines.number, problem);
+    }
+    if (importing->skip_bad && importing->bad == BAD_SHOWN)
+        fprintf(stderr, "laud import: more of these are only counted\n");
+    return importing->skip_bad;
+}
+
+static enum status line_take(struct importing *importing, struct text line, char *problem,
+                             size_t size)
+{
+    struct row row;
+    enum status status =
+        importing->is_csv ? row_parse_csv(line, importing->lines.number == 1, &row, problem, size)
+                          : row_parse_json(line, &row, problem, size);
+    if (status != STATUS_OK)
+        return status;
+    status = row_import(&row, importing->import);
+    if (status != STATUS_OK)
+        snprintf(problem, size, "%s", import_problem(importing->import));
+    return status;
+}
+
+static void tell(struct importing *importing)
+{
+    if (importing->lines.number % PROGRESS_LINES == 0)
+        progress_bar_tell_rows(&importing->progress, importing->lines.offset, importing->bytes,
+                               importing->lines.number - importing->first_line);
+}
+
+/* OK: all lines were read. BAD_ARGUMENT: one was bad, and told. */
+static enum status take_lines(struct importing *importing)
+{
+    char problem[512];
+    struct lines *lines = &importing->lines;
+    for (;;) {
+        struct text line;
+        import_place(importing->import, lines->offset, lines->number);
+        enum status status = lines_next(lines, &line);
+        if (status == STATUS_MORE)
+            return STATUS_OK;
+        if (status == STATUS_IO_FAILED) {
+            fails(importing, "cannot read", strerror(lines->error));
+            return status;
+        }
+        if (status == STATUS_BAD_ARGUMENT)
+            snprintf(problem, sizeof problem, "the line is longer than %llu bytes",
+                     LIMIT_IMPORT_LINE);
+        else
+            status = line_take(importing, line, problem, sizeof problem);
+        if (status == STATUS_BAD_ARGUMENT) {
+            if (!line_is_bad(importing, problem))
+                return status;
+        } else if (status != STATUS_OK) {
+            fails(importing, "stopped in", problem);
+            return status;
+        }
+        tell(importing);
+    }
+}
+
+static void print_summary(const struct importing *importing, bool complete)
+{
+    struct import_summary summary;
+    import_summary(importing->import, &summary);
+    double seconds = progress_bar_seconds(&importing->progress);
+    fprintf(stderr,
+            "laud import: %" PRIu64 " rows read, %" PRIu64 " changed something, %" PRIu64
+            " were there already",
+            summary.rows, summary.changed, summary.same);
+    if (summary.outdone > 0)
+        fprintf(stderr, ", %" PRIu64 " were older than an exclusive kind", summary.outdone);
+    fprintf(stderr, ", %" PRIu64 " lines were bad; %.1f s, %.0f rows/s\n", importing->bad, seconds,
+            (double)summary.rows / (seconds > 0 ? seconds : 1));
+    if (!complete)
+        fprintf(stderr, "laud import: not complete; the rows before that are taken over, and the "
+                        "same import again changes nothing about them\n");
+}
+
+/* What came before a bad line is taken over all the same. */
+static int import_lines(struct importing *importing)
+{
+    importing->progress = progress_bar_start("laud import", "importing", isatty(2));
+    enum status taken = take_lines(importing);
+    enum status status =
+        taken == STATUS_OK ? import_finish(importing->import) : import_flush(importing->import);
+    progress_bar_end(&importing->progress);
+    if (status != STATUS_OK && (taken == STATUS_OK || taken == STATUS_BAD_ARGUMENT))
+        fails(importing, "stopped in", import_problem(importing->import));
+    bool complete = taken == STATUS_OK && status == STATUS_OK;
+    print_summary(importing, complete);
+    return complete && importing->bad == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int resume(struct importing *importing)
+{
+    uint64_t offset, line;
+    import_resume_place(importing->import, &offset, &line);
+    if (offset > 0) {
+        fprintf(stderr,
+                "laud import: going on behind line %" PRIu64 " of %s, %.0f %% of it; "
+                "--from-start begins anew\n",
+                line, source_name(importing), 100.0 * (double)offset / (double)importing->bytes);
+        if (lseek(importing->fd, (off_t)offset, SEEK_SET) < 0)
+            return fails(importing, "cannot read", strerror(errno));
+    }
+    importing->first_line = line;
+    if (!lines_start(&importing->lines, importing->fd, offset, line))
+        return fails(importing, "cannot read", "no memory");
+    int code = import_lines(importing);
+    lines_end(&importing->lines);
+    return code;
+}
+
+/* Directory */
+
+static struct import_options import_options(struct importing *importing)
+{
+    struct offline *offline = &importing->offline;
+    const struct recovered *parts = &offline->parts;
+    return (struct import_options){
+        .carry = {.journal_directory = parts->journal_directory,
+                  .filter_path = parts->filter_path,
+                  .journal = parts->journal,
+                  .store = parts->store,
+                  .filters = parts->filters,
+                  .budget = &offline->budget,
+                  .filter_position = parts->filter_position,
+                  .window_ms = offline->options.window_ms,
+                  .window_events = offline->sizes.window_events,
+                  .checkpoint_bytes = offline->sizes.checkpoint_bytes,
+                  .token_ttl_s = (uint32_t)(offline->options.token_ttl_ms / 1000),
+                  .seed = parts->seed,
+                  .keep_journal = offline->options.keep_journal},
+        .names = parts->names,
+        .directory = offline->options.data,
+        .exclusive = offline->options.exclusive,
+        .batch_rows = (uint32_t)offline->sizes.window_events,
+        .now_s = (uint32_t)(clock_wall_ms() / 1000),
+        .source = importing->source,
+        .from_start = importing->from_start,
+    };
+}
+
+static int import_into(struct importing *importing)
+{
+    char problem[512];
+    struct offline *offline = &importing->offline;
+    if (!offline_open(offline, true))
+        return EXIT_FAILED;
+    struct import_options options = import_options(importing);
+    int code = EXIT_FAILED;
+    importing->import = import_open(&options, problem, sizeof problem);
+    if (importing->import == NULL) {
+        fprintf(stderr, "laud import: %s\n", problem);
+    } else {
+        code = resume(importing);
+        import_close(importing->import);
+        offline->parts.journal = NULL; /* closed with it */
+    }
+    offline_close(offline);
+    return code;
+}
+
+/* Whether the text of --exclusive reads at all is better said before anything is opened. */
+static bool check_exclusive(const char *text, char *problem, size_t size)
+{
+    struct exclusive exclusive = {0};
+    struct names *names = names_new();
+    bool good =
+        names != NULL && exclusive_parse(&exclusive, text, names, problem, size) == STATUS_OK;
+    names_free(names);
+    return good;
+}
+
+static int import_file(struct importing *importing)
+{
+    char problem[256] = "no memory";
+    if (!choose_format(importing))
+        return EXIT_NOT_UNDERSTOOD;
+    if (!check_exclusive(importing->offline.options.exclusive, problem, sizeof problem)) {
+        fprintf(stderr, "laud import: exclusive = %s: %s\n", importing->offline.options.exclusive,
+                problem);
+        return EXIT_NOT_UNDERSTOOD;
+    }
+    int code = source_open(importing);
+    if (code == EXIT_DONE)
+        code = import_into(importing);
+    if (importing->path != NULL && importing->fd >= 0)
+        close(importing->fd);
+    return code;
+}
+
+int import_main(int argc, char **argv)
+{
+    char problem[1024];
+    bool help = false;
+    const char *path = NULL;
+    struct importing *importing = calloc(1, sizeof *importing);
+    if (importing == NULL)
+        return EXIT_FAILED;
+    const struct flag_row rows[] = {
+        {"format", "jsonl|csv", "of the file; by its name otherwise, jsonl unless it ends in .csv",
+         &importing->format, NULL},
+        {"skip-bad", NULL, "go on past bad lines, tell the first few and count the others", NULL,
+         &importing->skip_bad},
+        {"from-start", NULL, "do not go on where an import of the same file was left", NULL,
+         &importing->from_start},
+    };
+    const size_t count = sizeof rows / sizeof rows[0];
+    int code = EXIT_NOT_UNDERSTOOD;
+    int left = argc - 1;
+    if (!flags_take(rows, count, &left, argv + 1, &path, problem, sizeof problem) ||
+        !options_read(&importing->offline.options, left, argv + 1, &help, problem, sizeof problem))
+        fprintf(stderr, "laud import: %s; see laud import --help\n", problem);
+    else if (help) {
+        import_help(rows, count);
+        code = EXIT_DONE;
+    } else {
+        importing->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
+        code = import_file(importing);
+    }
+    free(importing);
+    return code;
+}

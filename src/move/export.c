@@ -1,0 +1,190 @@
+#include "move/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/decimal.h"
+
+#define BUFFER_BYTES  KIB(256)
+#define LINE_BYTES    320       /* none is longer */
+#define PROGRESS_ROWS (1 << 14) /* between two words of progress */
+
+_Static_assert(LINE_BYTES > 64 + LIMIT_ID_TEXT + LIMIT_ITEM_TEXT + LIMIT_NAME_LENGTH + DECIMAL_MAX,
+               "a line fits");
+
+struct export
+{
+    const struct names *names;
+    struct export_report *report;
+    export_progress_fn *progress;
+    void *context;
+    uint64_t total;
+    int fd;
+    size_t used;
+    char *buffer;
+};
+
+static enum status buffer_write(struct export *export)
+{
+    size_t done = 0;
+    while (done < export->used) {
+        ssize_t written = write(export->fd, export->buffer + done, export->used - done);
+        if (written < 0 && errno != EINTR) {
+            export->report->error = errno;
+            return STATUS_IO_FAILED;
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    export->used = 0;
+    return STATUS_OK;
+}
+
+/* Where a line may be written; NULL: the buffer could not be emptied. */
+static char *line_begin(struct export *export)
+{
+    if (export->used + LINE_BYTES > BUFFER_BYTES && buffer_write(export) != STATUS_OK)
+        return NULL;
+    return export->buffer + export->used;
+}
+
+static void line_end(struct export *export, char *at)
+{
+    *at++ = '\n';
+    export->used = (size_t)(at - export->buffer);
+}
+
+#define PUT(at, literal) put((at), (literal), sizeof(literal) - 1)
+
+static inline char *put(char *at, const char *bytes, size_t length)
+{
+    memcpy(at, bytes, length);
+    return at + length;
+}
+
+static char *put_name(char *at, const struct name *name)
+{
+    return put(at, name->text, name->length);
+}
+
+static char *put_item(const struct export *export, char *at, struct item item)
+{
+    at = put_name(at, names_type(export->names, item.type));
+    *at++ = ':';
+    return at + id_format(item.id, at);
+}
+
+static enum status write_name(struct export *export, const struct name *name)
+{
+    static const char *const roles[] = {
+        [NAME_TYPE] = "type", [NAME_KIND] = "kind", [NAME_COUNTER] = "counter"};
+    if (name->role == NAME_KEPT)
+        return STATUS_OK;
+    char *at = line_begin(export);
+    if (at == NULL)
+        return STATUS_IO_FAILED;
+    at = PUT(at, "{\"define\":\"");
+    at = put(at, roles[name->role], strlen(roles[name->role]));
+    at = PUT(at, "\",\"name\":\"");
+    at = put_name(at, name);
+    line_end(export, PUT(at, "\"}"));
+    export->report->names++;
+    return STATUS_OK;
+}
+
+static enum status write_names(struct export *export)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < names_type_count(export->names); i++)
+        status = write_name(export, names_type(export->names, (uint16_t)i));
+    for (size_t i = 0; status == STATUS_OK && i < names_count(export->names); i++)
+        status = write_name(export, names_get(export->names, (uint8_t)i));
+    return status;
+}
+
+/* A store that was damaged may have anything. */
+static bool is_known(const struct export *export, uint8_t name, uint16_t type)
+{
+    return name < names_count(export->names) && type < names_type_count(export->names);
+}
+
+static void tell(struct export *export)
+{
+    uint64_t rows = export->report->reactions + export->report->counters;
+    if (rows % PROGRESS_ROWS == 0 && export->progress != NULL)
+        export->progress(export->context, rows, export->total);
+}
+
+static enum status write_reaction(void *context, const struct store_reaction *reaction)
+{
+    struct export *export = context;
+    if (!is_known(export, reaction->kind, reaction->item.type))
+        return STATUS_DAMAGED;
+    char *at = line_begin(export);
+    if (at == NULL)
+        return STATUS_IO_FAILED;
+    at = PUT(at, "{\"user\":\"");
+    at += id_format(reaction->user, at);
+    at = PUT(at, "\",\"kind\":\"");
+    at = put_name(at, names_get(export->names, reaction->kind));
+    at = PUT(at, "\",\"item\":\"");
+    at = put_item(export, at, reaction->item);
+    at = PUT(at, "\",\"time\":");
+    at = decimal_write(at, reaction->time_s);
+    line_end(export, PUT(at, "}"));
+    export->report->reactions++;
+    tell(export);
+    return STATUS_OK;
+}
+
+static enum status write_count(void *context, const struct store_count *count)
+{
+    struct export *export = context;
+    if (!is_known(export, count->name, count->item.type))
+        return STATUS_DAMAGED;
+    const struct name *name = names_get(export->names, count->name);
+    if (name->role != NAME_COUNTER)
+        return STATUS_OK;
+    char *at = line_begin(export);
+    if (at == NULL)
+        return STATUS_IO_FAILED;
+    at = PUT(at, "{\"item\":\"");
+    at = put_item(export, at, count->item);
+    at = PUT(at, "\",\"counter\":\"");
+    at = put_name(at, name);
+    at = PUT(at, "\",\"value\":");
+    at = decimal_write_signed(at, count->value);
+    line_end(export, PUT(at, "}"));
+    export->report->counters++;
+    tell(export);
+    return STATUS_OK;
+}
+
+enum status export_write(struct store *store, const struct names *names, int fd,
+                         export_progress_fn *progress, void *context, struct export_report *report)
+{
+    struct store_stats stats;
+    store_stats(store, &stats);
+    *report = (struct export_report){0};
+    struct export export = {.names = names,
+                            .report = report,
+                            .progress = progress,
+                            .context = context,
+                            .total = stats.reactions,
+                            .fd = fd,
+                            .buffer = malloc(BUFFER_BYTES)};
+    const struct store_visitor reactions = {.reaction = write_reaction, .context = &export};
+    const struct store_visitor counts = {.count = write_count, .context = &export};
+    if (export.buffer == NULL)
+        return STATUS_NO_MEMORY;
+    enum status status = write_names(&export);
+    if (status == STATUS_OK)
+        status = store_visit(store, &reactions);
+    if (status == STATUS_OK)
+        status = store_visit(store, &counts);
+    if (status == STATUS_OK)
+        status = buffer_write(&export);
+    free(export.buffer);
+    return status;
+}

@@ -1,0 +1,79 @@
+#include "move/record.h"
+
+#include "base/limits.h"
+
+#define KICK_BYTES KIB(512) /* enough for a write and a sync to be worth their while */
+
+static void record_heard(void *context)
+{
+    struct record *record = context;
+    pthread_mutex_lock(&record->lock);
+    record->calls++;
+    pthread_cond_signal(&record->heard);
+    pthread_mutex_unlock(&record->lock);
+}
+
+void record_start(struct record *record, struct journal *journal)
+{
+    *record = (struct record){.journal = journal, .kicked = journal_appended(journal)};
+    pthread_mutex_init(&record->lock, NULL);
+    pthread_cond_init(&record->heard, NULL);
+    journal_listen(journal, record_heard, record);
+}
+
+void record_end(struct record *record)
+{
+    journal_close(record->journal);
+    pthread_cond_destroy(&record->heard);
+    pthread_mutex_destroy(&record->lock);
+}
+
+void record_kick(struct record *record)
+{
+    record->kicked = journal_appended(record->journal);
+    journal_kick(record->journal);
+}
+
+static uint64_t calls_so_far(struct record *record)
+{
+    pthread_mutex_lock(&record->lock);
+    uint64_t calls = record->calls;
+    pthread_mutex_unlock(&record->lock);
+    return calls;
+}
+
+static void wait_for_call(struct record *record, uint64_t before)
+{
+    pthread_mutex_lock(&record->lock);
+    while (record->calls == before)
+        pthread_cond_wait(&record->heard, &record->lock);
+    pthread_mutex_unlock(&record->lock);
+}
+
+static enum status record_admit(struct record *record)
+{
+    if (journal_appended(record->journal) - record->kicked >= KICK_BYTES)
+        record_kick(record);
+    for (;;) {
+        uint64_t before = calls_so_far(record);
+        enum status status = journal_admit(record->journal);
+        if (status == STATUS_OK)
+            record->admitted = LIMIT_BATCH;
+        if (status != STATUS_BLOCKED)
+            return status;
+        record_kick(record);
+        wait_for_call(record, before);
+    }
+}
+
+enum status record_event(struct record *record, const struct event *event)
+{
+    if (record->admitted == 0) {
+        enum status status = record_admit(record);
+        if (status != STATUS_OK)
+            return status;
+    }
+    record->admitted--;
+    journal_append(record->journal, event);
+    return STATUS_OK;
+}
