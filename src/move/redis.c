@@ -320,17 +320,30 @@ static enum status stage_take(struct redis_take *take, int stage)
     return status;
 }
 
-enum status redis_take_over(const struct redis_source *source, struct import *import,
-                            struct redis_report *report)
+static enum status take_begin(struct redis_take *take, const struct redis_source *source,
+                              struct redis_report *report)
 {
     memset(report, 0, sizeof *report);
     report->passes = source->pattern_count;
-    struct redis_take take = {.source = source, .import = import, .report = report};
-    enum status status = redis_link_open(&take.link, &source->address, source->timeout_ms);
-    if (status != STATUS_OK)
-        fail(&take, status);
-    else
-        status = look_around(&take);
+    *take = (struct redis_take){.source = source, .report = report};
+    enum status status = redis_link_open(&take->link, &source->address, source->timeout_ms);
+    return status == STATUS_OK ? look_around(take) : fail(take, status);
+}
+
+enum status redis_reach(const struct redis_source *source, struct redis_report *report)
+{
+    struct redis_take take;
+    enum status status = take_begin(&take, source, report);
+    redis_link_close(&take.link);
+    return status;
+}
+
+enum status redis_take_over(const struct redis_source *source, struct import *import,
+                            struct redis_report *report)
+{
+    struct redis_take take;
+    enum status status = take_begin(&take, source, report);
+    take.import = import;
     for (int stage = 0; status == STATUS_OK && stage < 3; stage++)
         status = stage_take(&take, stage);
     redis_link_close(&take.link);

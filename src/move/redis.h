@@ -60,6 +60,9 @@ struct redis_source {
     void *context;         /* of both */
 };
 
+/* Can it be reached at all? OK, or as below. */
+enum status redis_reach(const struct redis_source *source, struct redis_report *report);
+
 /*
  * OK: all that the patterns name is handed in. BAD_ARGUMENT: something bad came and skip_bad is off.
  * STOPPING: `tell` said so. Any other: from Redis or from the import. The report is filled in any
