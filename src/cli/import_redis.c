@@ -196,7 +196,7 @@ static bool run_all(struct run *run)
         fprintf(stderr, "laud import: %s\n", run->report.problem);
     if (taken == STATUS_BAD_ARGUMENT)
         fprintf(stderr, "laud import: --skip-bad goes on past what is bad, and counts it\n");
-    if (status != STATUS_OK)
+    if (status != STATUS_OK && strcmp(run->report.problem, import_problem(run->import)) != 0)
         fprintf(stderr, "laud import: %s\n", import_problem(run->import));
     return taken == STATUS_OK && status == STATUS_OK;
 }

@@ -198,9 +198,11 @@ enum status redis_link_receive(struct redis_link *link, redisReply **reply)
     enum status status = link_flush(link);
     if (status == STATUS_OK)
         status = link_read(link, reply);
-    if (status != STATUS_OK || (*reply)->type != REDIS_REPLY_ERROR ||
-        strncmp((*reply)->str, "WRONGTYPE", 9) == 0)
+    if (status != STATUS_OK)
         return status;
+    ASSERT(*reply != NULL);
+    if ((*reply)->type != REDIS_REPLY_ERROR || strncmp((*reply)->str, "WRONGTYPE", 9) == 0)
+        return STATUS_OK;
     status = link_refused(link, *reply);
     freeReplyObject(*reply);
     *reply = NULL;

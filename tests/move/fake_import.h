@@ -2,8 +2,8 @@
  * An import that only writes down what it is handed: one line a row. It refuses what is no id, item
  * or name, as the real one does, and anything at all once it is told to.
  */
-#ifndef LAUD_TESTS_MOVE_FAKE_IMPORT_H
-#define LAUD_TESTS_MOVE_FAKE_IMPORT_H
+#ifndef LAUD_MOVE_FAKE_IMPORT_H
+#define LAUD_MOVE_FAKE_IMPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * answers whatever is asked with the same bytes. Both listen on a socket in that directory, the real
  * one on a port of its own too. Both end with the test.
  */
-#ifndef LAUD_TESTS_MOVE_REDIS_SERVER_H
-#define LAUD_TESTS_MOVE_REDIS_SERVER_H
+#ifndef LAUD_MOVE_REDIS_SERVER_H
+#define LAUD_MOVE_REDIS_SERVER_H
 
 #include <hiredis/hiredis.h>
 #include <sys/types.h>

@@ -93,6 +93,9 @@ static void reads_layouts(void **state)
     takes("hash:views -> view video");
     assert_int_equal(pattern.member.holes, 1 << REDIS_ID);
     takes("string:views:{id} -> view video");
+    takes("hash:counts:video:{id} fields like_count=like,views=view -> video");
+    takes("set:likes member {user}:{id} -> like video");
+    takes("set:\\{video:{id}\\}:likes -> like video");
     takes("  set:all   member {user}/{type}/{id}   ->  like ");
     takes("set:likes:{id} member user:{user} -> like video");
 }
