@@ -159,26 +159,38 @@ static bool others_clear(struct import *import, struct known *known,
     return true;
 }
 
+/*
+ * A reaction keeps its first time, but in a group the newest time wins, its own included: else the
+ * same rows once more, in whatever state the first attempt was left, could end in another place.
+ */
 static enum status decide_reaction(struct import *import, struct known *known,
                                    const struct batch_row *row)
 {
     struct known_entry *entry = &known->entries[row->entry];
-    if (entry->value != 0) {
-        import->summary.same++;
-        return STATUS_OK;
-    }
     struct event event = {.type = EVENT_SET,
                           .name = entry->name,
                           .time_s = row->time_s,
                           .user = entry->user,
                           .item = entry->item};
+    if (entry->value >= (int64_t)row->time_s ||
+        (entry->value != 0 && import_group(import, entry->name) == NULL)) {
+        import->summary.same++;
+        return STATUS_OK;
+    }
     if (!others_clear(import, known, entry, &event)) {
         import->summary.outdone++;
         return STATUS_OK;
     }
+    enum status status = STATUS_OK;
+    if (entry->value != 0) {
+        struct event clear = event;
+        clear.type = EVENT_CLEAR;
+        clear.cleared_count = 0;
+        status = record_event(&import->record, &clear);
+    }
     entry->value = row->time_s;
     import->summary.changed++;
-    return record_event(&import->record, &event);
+    return status == STATUS_OK ? record_event(&import->record, &event) : status;
 }
 
 /* A difference may be too large for one event. */

@@ -4,8 +4,8 @@
  * Taking a row over that is there already changes nothing.
  *
  * Of a reaction that is there, or comes twice, the first time stays. Of mutually exclusive kinds the
- * newest stays, and of the same second the one that was there: so taking the same rows over again,
- * in whatever state the first attempt was left, ends in the same place.
+ * newest stays, with its newest time, and of the same second the one that was there. So taking the
+ * same rows over again, in whatever state the first attempt was left, ends in the same place.
  *
  * One thread hands rows in.
  */
