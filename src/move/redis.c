@@ -199,19 +199,26 @@ static enum status key_add(struct redis_take *take, struct batch *batch, struct 
 static enum status keys_take(struct redis_take *take, const redisReply *page)
 {
     struct batch batch = {.count = 0};
+    struct redis_report *report = take->report;
+    uint64_t before = report->keys_looked;
+    uint64_t left = report->keys_total - before;
+    uint64_t share = left < SCAN_COUNT ? left : SCAN_COUNT; /* however few of them came */
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < page->elements; i++) {
         const redisReply *key = page->element[i];
+        report->keys_looked = before + share * i / page->elements;
         status = key_add(take, &batch, (struct text){key->str, key->len});
         if (status == STATUS_OK && batch.count == KEYS_TOGETHER)
             status = batch_take(take, &batch);
     }
-    return status == STATUS_OK ? batch_take(take, &batch) : status;
+    if (status == STATUS_OK)
+        status = batch_take(take, &batch);
+    report->keys_looked = before + share;
+    return status;
 }
 
 static enum status scan_page(struct redis_take *take, struct text glob, struct cursor *cursor)
 {
-    struct redis_report *report = take->report;
     struct text words[] = {WORD("SCAN"), cursor_text(cursor), WORD("MATCH"),
                            glob,         WORD("COUNT"),       WORD(SCAN_WORD)};
     redisReply *reply;
@@ -221,9 +228,8 @@ static enum status scan_page(struct redis_take *take, struct text glob, struct c
     const redisReply *page = page_read(reply, cursor);
     status = page == NULL ? fail_answer(take) : keys_take(take, page);
     freeReplyObject(reply);
-    report->keys_looked += SCAN_COUNT;
-    if (report->keys_looked > report->keys_total || cursor_ends(cursor))
-        report->keys_looked = report->keys_total;
+    if (cursor_ends(cursor))
+        take->report->keys_looked = take->report->keys_total;
     return status == STATUS_OK ? tell(take) : status;
 }
 
