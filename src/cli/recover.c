@@ -83,6 +83,7 @@ static bool open_store(struct recovered *r)
         .cache_bytes = r->sizes->block_cache,
         .write_buffer_bytes = r->sizes->write_buffer,
         .batch_max = (uint32_t)r->sizes->window_events,
+        .bulk_apart = r->offline,
     };
     r->store = store_rocksdb_open(&options, problem, sizeof problem);
     if (r->store == NULL)

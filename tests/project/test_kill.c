@@ -52,7 +52,7 @@ static struct world world_at(uint64_t seed, uint64_t position)
     return world;
 }
 
-/* Every so often a batch is bulk to it. */
+/* Every so often a batch is bulk to it, and in every other life that is two files. */
 static struct store *open_store(const char *directory, uint32_t bulk_min)
 {
     char path[96];
@@ -62,7 +62,8 @@ static struct store *open_store(const char *directory, uint32_t bulk_min)
                                                   .cache_bytes = MIB(1),
                                                   .write_buffer_bytes = MIB(2),
                                                   .batch_max = 1024,
-                                                  .bulk_min = bulk_min};
+                                                  .bulk_min = bulk_min,
+                                                  .bulk_apart = bulk_min % 2 == 1};
     struct store *store = store_rocksdb_open(&options, problem, sizeof problem);
     if (store == NULL)
         fail_msg("%s", problem);

@@ -31,6 +31,7 @@ struct apply {
     struct sink sink;
     struct store_place place; /* to be */
     size_t lived;             /* changes whose reaction the store has */
+    bool apart_written;       /* the second half, where a thread of its own does that */
 };
 
 /* Relations whose old time is wanted. The row's value: which change it is. */
@@ -296,7 +297,7 @@ static void write_place(struct apply *apply)
     sink_put(&apply->sink, &key, 1, value, sizeof(value));
 }
 
-static bool write_all(struct apply *apply)
+static bool write_up_to_place(struct apply *apply)
 {
     _Static_assert(TAG_COUNTERS < TAG_BY_ITEM && TAG_BY_ITEM < TAG_TOKEN && TAG_TOKEN < TAG_NAME &&
                        TAG_NAME < TAG_POSITION && TAG_POSITION < TAG_REACTION &&
@@ -311,11 +312,48 @@ static bool write_all(struct apply *apply)
     if (!write_tokens(apply) || !write_names(apply))
         return false;
     write_place(apply);
+    return true;
+}
+
+static bool write_beyond_place(struct apply *apply)
+{
     if (!pile_relations(apply))
         return false;
     write_relations(apply);
     by_user_write(&apply->sink, apply->rows);
     return true;
+}
+
+static void *apart_run(void *argument)
+{
+    struct apply *apart = argument;
+    apart->apart_written = write_beyond_place(apart);
+    return NULL;
+}
+
+/* The second half by a thread of its own, with rows and a file of its own. */
+static enum status write_apart(struct apply *apply)
+{
+    struct apply apart = *apply;
+    pthread_t thread;
+    apart.rows = &apply->rocks->rows_apart;
+    sink_start_second(&apart.sink, apply->rocks);
+    bool begun = pthread_create(&thread, NULL, apart_run, &apart) == 0;
+    bool written = write_up_to_place(apply);
+    if (begun)
+        pthread_join(thread, NULL);
+    else
+        apart_run(&apart);
+    return sink_finish(&apply->sink, &apart.sink, apply->rocks,
+                       written && apart.apart_written ? STATUS_OK : STATUS_NO_MEMORY);
+}
+
+static enum status write_all(struct apply *apply)
+{
+    if (apply->sink.file != NULL && apply->rocks->bulk_apart && apply->changes->reaction_count > 0)
+        return write_apart(apply);
+    bool written = write_up_to_place(apply) && write_beyond_place(apply);
+    return sink_finish(&apply->sink, NULL, apply->rocks, written ? STATUS_OK : STATUS_NO_MEMORY);
 }
 
 /* What the batch will do to the number of reactions, and how many it must look up. */
@@ -371,7 +409,7 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
                         3 * changes->reaction_count + changes->count_count + changes->token_count);
     if (status != STATUS_OK)
         return status;
-    status = sink_finish(&apply.sink, rocks, write_all(&apply) ? STATUS_OK : STATUS_NO_MEMORY);
+    status = write_all(&apply);
     if (status != STATUS_OK)
         return status;
     rocks->place = apply.place;

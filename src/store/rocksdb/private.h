@@ -22,6 +22,7 @@ struct store_rocksdb {
     uint64_t charged;
     uint64_t space_floor; /* free bytes of disk below which nothing is applied */
     size_t bulk_min;      /* rows of a batch that goes in as a file */
+    bool bulk_apart;      /* and as two of them */
     bool read_only;
 
     /* made by tune.c, shared by all threads */
@@ -36,7 +37,8 @@ struct store_rocksdb {
 
     /* of the thread that applies and flushes */
     struct rows rows;
-    uint32_t *old_times; /* of changes whose reaction was live */
+    struct rows rows_apart; /* of the second file */
+    uint32_t *old_times;    /* of changes whose reaction was live */
     size_t old_times_capacity;
     rocksdb_writebatch_t *batch;
     struct store_place place;

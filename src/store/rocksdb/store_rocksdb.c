@@ -96,11 +96,12 @@ static bool look_at_directory(struct opening *opening)
 static bool charge(struct opening *opening)
 {
     const struct store_rocksdb_options *options = &opening->options;
-    uint64_t bytes =
-        options->cache_bytes +
-        (options->read_only
-             ? 0
-             : options->write_buffer_bytes + options->batch_max * (uint64_t)BATCH_BYTES_PER_CHANGE);
+    uint64_t bytes = options->cache_bytes;
+    if (!options->read_only)
+        bytes +=
+            options->write_buffer_bytes + options->batch_max * (uint64_t)BATCH_BYTES_PER_CHANGE;
+    if (options->bulk_apart)
+        bytes += options->batch_max * (uint64_t)(2 * ROW_MEMORY);
     if (options->memory_budget == NULL)
         return true;
     if (!memory_charge(options->memory_budget, bytes))
@@ -253,6 +254,7 @@ static void store_rocksdb_close(struct store *store)
     if (rocks->cache != NULL)
         rocksdb_cache_destroy(rocks->cache);
     rows_destroy(&rocks->rows);
+    rows_destroy(&rocks->rows_apart);
     free(rocks->old_times);
     free(rocks->directory);
     if (rocks->budget != NULL)
@@ -356,6 +358,7 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
     rocks->directory = directory;
     rocks->read_only = options->read_only;
     rocks->bulk_min = opening.options.bulk_min;
+    rocks->bulk_apart = options->bulk_apart;
     rocks->space_floor = 2 * opening.options.write_buffer_bytes;
     opening.rocks = rocks;
     if (open_steps(&opening))

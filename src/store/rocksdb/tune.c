@@ -67,7 +67,8 @@ static void tune_compaction(rocksdb_options_t *out, const struct store_rocksdb_o
     rocksdb_options_set_compaction_style(out, rocksdb_universal_compaction);
     rocksdb_options_set_universal_compaction_options(out, universal);
     rocksdb_universal_compaction_options_destroy(universal);
-    rocksdb_options_set_level0_file_num_compaction_trigger(out, RUNS);
+    rocksdb_options_set_level0_file_num_compaction_trigger(out,
+                                                           options->bulk_apart ? 2 * RUNS : RUNS);
     rocksdb_options_set_level0_slowdown_writes_trigger(out, RUNS_SLOW);
     rocksdb_options_set_level0_stop_writes_trigger(out, RUNS_STOP);
     rocksdb_options_set_compression(out, rocksdb_lz4_compression);
