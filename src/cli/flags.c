@@ -79,6 +79,31 @@ bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **arg
     return true;
 }
 
+bool flags_take_each(const struct flag_row *row, int *argc, char **argv, const char **texts,
+                     size_t most, size_t *count, char *problem, size_t size)
+{
+    int kept = 0;
+    for (int at = 0, taken; at < *argc; at += taken) {
+        char *word = argv[at];
+        taken = 1;
+        if (strncmp(word, "--", 2) != 0 ||
+            row_find(row, 1, word + 2, strcspn(word + 2, "=")) == NULL) {
+            argv[kept++] = word;
+            continue;
+        }
+        taken = row_take(row, *argc - at, argv + at, problem, size);
+        if (taken == 0)
+            return false;
+        if (*count == most) {
+            snprintf(problem, size, "--%s can be given %zu times", row->name, most);
+            return false;
+        }
+        texts[(*count)++] = *row->text;
+    }
+    *argc = kept;
+    return true;
+}
+
 void flags_help(const struct flag_row *rows, size_t count, FILE *out)
 {
     for (size_t i = 0; i < count; i++) {

@@ -24,6 +24,10 @@ struct flag_row {
 bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **argv,
                 const char **file, char *problem, size_t size);
 
+/* Takes every value of a flag that may be given up to `most` times. The same words apply. */
+bool flags_take_each(const struct flag_row *row, int *argc, char **argv, const char **texts,
+                     size_t most, size_t *count, char *problem, size_t size);
+
 void flags_help(const struct flag_row *rows, size_t count, FILE *out);
 
 #endif

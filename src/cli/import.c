@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/data_directory.h"
 #include "cli/flags.h"
+#include "cli/import_redis.h"
 #include "cli/progress_bar.h"
 #include "hot/exclusive.h"
 #include "move/import.h"
@@ -43,6 +44,7 @@ struct importing {
     uint64_t first_line; /* before the first one that was read */
     uint64_t bad;
     struct progress_bar progress;
+    struct import_redis redis; /* rows come from there if it has a URL */
 };
 
 static void import_help(const struct flag_row *rows, size_t count)
@@ -68,6 +70,7 @@ static void import_help(const struct flag_row *rows, size_t count)
         "reactions. Times are seconds since 1970.\n"
         "\n",
         stdout);
+    import_redis_help(stdout);
     flags_help(rows, count, stdout);
     fputs("\n"
           "Other options are the server's, from flags, environment and file: laud serve --help.\n"
@@ -297,7 +300,10 @@ static int import_into(struct importing *importing)
     if (importing->import == NULL) {
         fprintf(stderr, "laud import: %s\n", problem);
     } else {
-        code = resume(importing);
+        code = importing->redis.url == NULL
+                   ? resume(importing)
+                   : import_redis_run(&importing->redis, importing->import, offline->parts.store,
+                                      offline->parts.names);
         import_close(importing->import);
         offline->parts.journal = NULL; /* closed with it */
     }
@@ -319,6 +325,12 @@ static bool check_exclusive(const char *text, char *problem, size_t size)
 static int import_file(struct importing *importing)
 {
     char problem[256] = "no memory";
+    bool file = importing->path != NULL || importing->format != NULL || importing->from_start;
+    const struct import_redis *redis = &importing->redis;
+    if (redis->url != NULL ? file : redis->pattern_count > 0 || redis->time != NULL) {
+        fprintf(stderr, "laud import: --pattern and --time go with --redis, and no file does\n");
+        return EXIT_NOT_UNDERSTOOD;
+    }
     if (!choose_format(importing))
         return EXIT_NOT_UNDERSTOOD;
     if (!check_exclusive(importing->offline.options.exclusive, problem, sizeof problem)) {
@@ -326,7 +338,8 @@ static int import_file(struct importing *importing)
                 problem);
         return EXIT_NOT_UNDERSTOOD;
     }
-    int code = source_open(importing);
+    int code =
+        redis->url != NULL ? import_redis_prepare(&importing->redis) : source_open(importing);
     if (code == EXIT_DONE)
         code = import_into(importing);
     if (importing->path != NULL && importing->fd >= 0)
@@ -338,14 +351,20 @@ int import_main(int argc, char **argv)
 {
     char problem[1024];
     bool help = false;
-    const char *path = NULL;
+    const char *path = NULL, *pattern = NULL;
     struct importing *importing = calloc(1, sizeof *importing);
     if (importing == NULL)
         return EXIT_FAILED;
+    struct import_redis *redis = &importing->redis;
     const struct flag_row rows[] = {
+        {"pattern", "PATTERN", "what keys of the Redis hold; up to 16 of them", &pattern, NULL},
+        {"redis", "URL", "redis://[user:password@]host[:port][/database] or unix:///path[?db=N]",
+         &redis->url, NULL},
+        {"time", "SECONDS", "of reactions that have none in the Redis; otherwise now", &redis->time,
+         NULL},
         {"format", "jsonl|csv", "of the file; by its name otherwise, jsonl unless it ends in .csv",
          &importing->format, NULL},
-        {"skip-bad", NULL, "go on past bad lines, tell the first few and count the others", NULL,
+        {"skip-bad", NULL, "go on past what is bad, tell the first few and count the others", NULL,
          &importing->skip_bad},
         {"from-start", NULL, "do not go on where an import of the same file was left", NULL,
          &importing->from_start},
@@ -353,7 +372,9 @@ int import_main(int argc, char **argv)
     const size_t count = sizeof rows / sizeof rows[0];
     int code = EXIT_NOT_UNDERSTOOD;
     int left = argc - 1;
-    if (!flags_take(rows, count, &left, argv + 1, &path, problem, sizeof problem) ||
+    if (!flags_take_each(rows, &left, argv + 1, redis->pattern_texts, REDIS_PATTERNS,
+                         &redis->pattern_count, problem, sizeof problem) ||
+        !flags_take(rows, count, &left, argv + 1, &path, problem, sizeof problem) ||
         !options_read(&importing->offline.options, left, argv + 1, &help, problem, sizeof problem))
         fprintf(stderr, "laud import: %s; see laud import --help\n", problem);
     else if (help) {
@@ -361,6 +382,7 @@ int import_main(int argc, char **argv)
         code = EXIT_DONE;
     } else {
         importing->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
+        redis->skip_bad = importing->skip_bad;
         code = import_file(importing);
     }
     free(importing);
