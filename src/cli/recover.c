@@ -68,6 +68,7 @@ static struct window_options window_options(const struct recovered *r)
         .budget = r->budget,
         .events_max = r->sizes->window_events,
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .changes_ttl_s = (uint32_t)(r->options->changes_ttl_ms / 1000),
         .seed = r->seed,
     };
 }
@@ -226,10 +227,10 @@ static enum status replay_visit(void *context, const struct event *event, uint64
 {
     struct replay *replay = context;
     struct recovered *r = replay->r;
-    if (event->type == EVENT_DEFINE)
-        return names_restore(r->names, event->name, event->index, event->text, event->text_length);
     if (event->time_s > replay->newest_s)
         replay->newest_s = event->time_s;
+    if (event->type == EVENT_DEFINE)
+        return names_restore(r->names, event->name, event->index, event->text, event->text_length);
     if (r->store != NULL && position - replay->from > r->sizes->lag_max_bytes)
         replay->too_much = true;
     if (replay->too_much)
@@ -304,6 +305,15 @@ static bool project_first(struct recovered *r, uint64_t end)
     return status == STATUS_OK && open_hot(r) && restore_words(r);
 }
 
+/* Not before anything that was ever recorded, whatever the clock says now. */
+static void restore_time(struct recovered *r, uint32_t newest_s)
+{
+    struct store_stats stats = {0};
+    if (r->store != NULL)
+        store_stats(r->store, &stats);
+    hot_memory_raise_time(r->hot, stats.newest_s > newest_s ? stats.newest_s : newest_s);
+}
+
 static bool replay_journal(struct recovered *r)
 {
     struct replay *replay = calloc(1, sizeof *replay);
@@ -318,7 +328,7 @@ static bool replay_journal(struct recovered *r)
     if (opened && replay->too_much)
         opened = project_first(r, report.end);
     if (opened)
-        hot_memory_raise_time(r->hot, replay->newest_s);
+        restore_time(r, replay->newest_s);
     free(replay);
     return opened;
 }

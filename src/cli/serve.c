@@ -139,6 +139,7 @@ static bool start_projector(struct serving *s)
         .window_events = s->sizes.window_events,
         .checkpoint_bytes = s->sizes.checkpoint_bytes,
         .token_ttl_s = (uint32_t)(s->options.token_ttl_ms / 1000),
+        .changes_ttl_s = (uint32_t)(s->options.changes_ttl_ms / 1000),
         .seed = parts->seed,
         .keep_journal = s->options.keep_journal,
         .moved = projected,

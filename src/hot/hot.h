@@ -30,6 +30,8 @@ enum hot_action {
     HOT_LIST_REACTIONS, /* user, name (kind), type → ids of items */
     HOT_LIST_REACTORS,  /* items[0], name (kind) → users */
     HOT_FRIENDS, /* user, follow (kind), type (of users), items[0], name → users; no after */
+    /* user, since_s, until_s, after, limit → first, count, more; until_s and after to go on with */
+    HOT_CHANGES,
 };
 
 /* A set of kinds, by index in the table of names. */
@@ -98,6 +100,8 @@ struct hot_request {
     uint32_t first; /* out, lists: scratch->listed[first … first + count) */
     uint32_t count; /* out */
     struct store_listed after;
+    uint32_t since_s; /* CHANGES: 0: all that is live */
+    uint32_t until_s; /* since when the next round is; 0: this one begins */
 };
 
 struct hot_stats {

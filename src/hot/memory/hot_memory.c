@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "base/names.h"
 #include "filter/filters.h"
+#include "hot/memory/changes.h"
 #include "hot/memory/friends.h"
 #include "hot/memory/list.h"
 
@@ -83,6 +84,8 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
         return hot_memory_list_reactions(hot, request, trail, scratch, LOAD_NOBODY);
     case HOT_LIST_REACTORS:
         return hot_memory_list_reactors(hot, request, scratch, LOAD_NOBODY);
+    case HOT_CHANGES:
+        return hot_memory_changes(hot, request, trail, scratch, LOAD_NOBODY);
     default:
         ASSERT(request->action == HOT_FRIENDS);
         return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
@@ -231,6 +234,8 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_list_reactions(hot, request, trail, scratch, worker);
         else if (request->action == HOT_LIST_REACTORS)
             hot_memory_list_reactors(hot, request, scratch, worker);
+        else if (request->action == HOT_CHANGES)
+            hot_memory_changes(hot, request, trail, scratch, worker);
         else
             hot_memory_friends(hot, request, trail, scratch, worker);
     }

@@ -298,13 +298,13 @@ static uint64_t item_position(struct hot_memory *hot, struct item item)
     const struct item_row *row = item_find(shard, hash, item);
     uint64_t end = row == NULL ? 0 : ((uint64_t)row->stamp + 1) << STAMP_SHIFT;
     pthread_mutex_unlock(&shard->lock);
-    uint64_t appended = journal_appended(hot->journal);
-    return end < appended ? end : appended;
+    return end;
 }
 
-static enum status store_catch_up(struct hot_memory *hot, struct item item)
+enum status list_catch_up(struct hot_memory *hot, uint64_t position)
 {
-    uint64_t position = item_position(hot, item);
+    uint64_t appended = journal_appended(hot->journal);
+    position = position < appended ? position : appended;
     if (position <= atomic_load(&hot->loads.applied))
         return STATUS_OK;
     journal_kick(hot->journal); /* it may be this very thread that appended it */
@@ -316,7 +316,7 @@ static enum status reactors_read(struct hot_memory *hot, const struct hot_reques
                                  struct hot_scratch *scratch)
 {
     size_t count = 0;
-    enum status status = store_catch_up(hot, request->items[0]);
+    enum status status = list_catch_up(hot, item_position(hot, request->items[0]));
     if (status != STATUS_OK)
         return status;
     if (!list_reserve(scratch, request->limit + 1))
