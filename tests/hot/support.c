@@ -161,12 +161,17 @@ void bed_close(struct bed *bed)
 static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
 {
     struct store_changes changes;
+    uint32_t newest_s = 0;
     fold_clear(bed->fold);
     while (from < up_to && !fold_is_full(bed->fold)) {
         struct event event = recorder_event(&bed->recorder, from++);
         assert_int_equal(fold_add(bed->fold, &event), STATUS_OK);
+        newest_s = event.time_s > newest_s ? event.time_s : newest_s;
     }
     fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
+    changes.newest_s = newest_s;
+    if (bed->changes_ttl_s != 0 && newest_s > bed->changes_ttl_s)
+        changes.cleared_horizon_s = newest_s - bed->changes_ttl_s;
     if (follow)
         filters_before(bed->filters, &changes);
     assert_int_equal(store_apply(bed->store, &changes), STATUS_OK);
@@ -248,6 +253,9 @@ void bed_crash(struct bed *bed, uint32_t now_s)
         assert_int_equal(status, STATUS_OK);
     }
     know_kinds(bed);
+    struct store_stats stats;
+    store_stats(bed->store, &stats);
+    hot_memory_raise_time(bed->hot, stats.newest_s);
     bed_start(bed);
 }
 

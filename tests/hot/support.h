@@ -62,8 +62,9 @@ struct bed {
     struct store *front; /* what the hot tier is given for it, if not the store itself */
     struct filters *filters;
     struct fold *fold;
-    size_t projected; /* events that the store has */
-    size_t flushed;   /* and that it keeps in a crash */
+    size_t projected;       /* events that the store has */
+    size_t flushed;         /* and that it keeps in a crash */
+    uint32_t changes_ttl_s; /* how long it remembers what was cleared; 0: for ever */
     struct hot *hot;
     struct recorder recorder;
     struct hot_scratch scratch;
