@@ -94,7 +94,6 @@ static void test_merges_drop_what_is_past(void **state)
     merge_all(store);
     assert_int_equal(rows_there(store), CLEARED); /* nobody has flushed that horizon */
     assert_int_equal(store_flush(store), STATUS_OK);
-                &(char *){0});
     merge_all(store);
     assert_int_equal(rows_there(store), CLEARED - 10);
     expect_told(store, FIRST_S + 10, CLEARED - 10);
