@@ -194,6 +194,14 @@ void bed_project_all(struct bed *bed)
     bed_project(bed, recorder_count(&bed->recorder));
 }
 
+bool bed_reach(void *context, uint64_t position, unsigned timeout_ms)
+{
+    struct bed *bed = context;
+    (void)timeout_ms;
+    bed_project_all(bed);
+    return recorder_position(&bed->recorder, bed->projected) >= position;
+}
+
 void bed_flush(struct bed *bed)
 {
     bed->flushed = bed->projected;

@@ -41,14 +41,6 @@ struct world {
     uint64_t crashes;
 };
 
-static bool reach(void *context, uint64_t position, unsigned timeout_ms)
-{
-    struct bed *bed = context;
-    (void)timeout_ms;
-    bed_project_all(bed);
-    return recorder_position(&bed->recorder, bed->projected) >= position;
-}
-
 static void put(struct world *world, uint32_t user, int kind, uint32_t item, bool live)
 {
     world->live[user][kind][item] = live;
@@ -92,7 +84,7 @@ static void disturb(struct world *world)
     case 2:
         world->clock_s -= chance_below(&world->chance, 40); /* and the server does not know */
         bed_crash(bed, world->clock_s);
-        hot_memory_set_reach(bed->hot, reach, bed);
+        hot_memory_set_reach(bed->hot, bed_reach, bed);
         world->crashes++;
         break;
     case 3:
@@ -214,7 +206,7 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
     options.exclusive = &groups;
     bed_open_stored(&world->bed, GIB(1), options);
     world->bed.changes_ttl_s = TTL_S;
-    hot_memory_set_reach(world->bed.hot, reach, &world->bed);
+    hot_memory_set_reach(world->bed.hot, bed_reach, &world->bed);
     for (uint32_t user = 0; user < USERS; user++)
         world->clients[user].eager = user % 2;
     for (uint64_t i = 0; i < rounds; i++) {
@@ -265,7 +257,7 @@ static void test_what_passed_is_told(void **state)
     const struct id user = {.lo = 5};
     const struct item item = {{.lo = 6}, 1};
     bed_open_stored(&bed, GIB(1), bed_options());
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, (struct item){{.lo = 7}, 1}, 100);
     struct hot_request request = ask(&bed, user, 0);
     assert_int_equal(request.count, 1);
@@ -288,7 +280,7 @@ static void test_waits_only_for_its_own(void **state)
     const struct item item = {{.lo = 6}, 1};
     const struct id user = {.lo = 5};
     bed_open_stored(&bed, GIB(1), bed_options());
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, item, 100);
     assert_int_equal(ask(&bed, user, 0).count, 1);
     bed_change(&bed, HOT_SET, (struct id){.lo = 1234567}, NAME_INDEX_LIKE, item, 101);
@@ -328,7 +320,7 @@ static void test_refusals(void **state)
     hot_memory_set_reach(bed.hot, reach_never, &bed);
     request.until_s = 0;
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     request =
         (struct hot_request){.action = HOT_CHANGES, .user = {.lo = 1}, .limit = 5, .since_s = 101};
     assert_int_equal(bed_run(&bed, &request), STATUS_START_OVER); /* of a later time */
