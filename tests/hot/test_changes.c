@@ -150,12 +150,13 @@ static bool page(struct world *world, uint32_t user, struct hot_request *request
     struct text text = {client->cursor, client->cursor_length};
     if (text.length != 0)
         assert_true(cursor_read_round(request, text));
+    else
+        memset(client->copy, 0, sizeof client->copy); /* a first round begins with an empty copy */
     enum status status = bed_run(&world->bed, request);
     if (status == STATUS_START_OVER) {
         struct store_stats stats;
         store_stats(world->bed.store, &stats);
         assert_true(request->since_s != 0 && request->since_s + TTL_S < stats.newest_s);
-        memset(client->copy, 0, sizeof client->copy);
         client->cursor_length = 0;
         world->started_over++;
         return false;
@@ -295,6 +296,32 @@ static void test_waits_only_for_its_own(void **state)
     bed_close(&bed);
 }
 
+/* After a crash the store is behind what a cursor has seen, and comes there again. */
+static void test_a_crash_is_no_start_over(void **state)
+{
+    (void)state;
+    struct bed bed;
+    const struct item item = {{.lo = 6}, 1};
+    const struct id user = {.lo = 5}, other = {.lo = 1234567};
+    bed_open_stored(&bed, GIB(1), bed_options());
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
+    bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, item, 100);
+    bed_project_all(&bed);
+    bed_flush(&bed);
+    bed_change(&bed, HOT_SET, other, NAME_INDEX_LIKE, item, 200);
+    bed_project_all(&bed);
+    assert_int_equal(ask(&bed, user, 0).until_s, 200);
+    bed_crash(&bed, 50);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
+    struct hot_request request = ask(&bed, user, 200);
+    assert_int_equal(request.count, 0);
+    bed_change(&bed, HOT_CLEAR, user, NAME_INDEX_LIKE, item, 50);
+    request = ask(&bed, user, 200);
+    assert_int_equal(request.count, 1);
+    assert_int_equal(bed.scratch.listed[request.first].time_s, 200);
+    bed_close(&bed);
+}
+
 static bool reach_never(void *context, uint64_t position, unsigned timeout_ms)
 {
     (void)context;
@@ -330,9 +357,12 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiny_shelves),           cmocka_unit_test(test_usual_shelves),
-        cmocka_unit_test(test_what_passed_is_told),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_tiny_shelves),
+        cmocka_unit_test(test_usual_shelves),
+        cmocka_unit_test(test_what_passed_is_told),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_waits_only_for_its_own),
+        cmocka_unit_test(test_a_crash_is_no_start_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,19 +37,32 @@ static uint64_t changes_begin(struct hot_memory *hot, struct hot_request *reques
     return position;
 }
 
+static enum status changes_list(struct hot_memory *hot, const struct hot_request *request,
+                                struct hot_scratch *scratch, uint64_t position,
+                                struct store_changed *changed)
+{
+    enum status status = list_catch_up(hot, position);
+    if (status != STATUS_OK)
+        return status;
+    return store_list_changes(hot->store, request->user, request->since_s, request->after,
+                              scratch->listed + scratch->listed_used, request->limit, changed);
+}
+
+/*
+ * After a crash the store may not have come again to what a cursor has seen of others' changes: only
+ * if it is brought to the journal's end and still says so, it is true that one has to start over.
+ */
 static enum status changes_read(struct hot_memory *hot, struct hot_request *request,
                                 struct hot_trail trail, struct hot_scratch *scratch)
 {
     bool begins = request->until_s == 0;
     struct store_changed changed;
     uint64_t position = changes_begin(hot, request, trail);
-    enum status status = list_catch_up(hot, position);
-    if (status != STATUS_OK)
-        return status;
     if (!list_reserve(scratch, request->limit))
         return STATUS_NO_MEMORY;
-    status = store_list_changes(hot->store, request->user, request->since_s, request->after,
-                                scratch->listed + scratch->listed_used, request->limit, &changed);
+    enum status status = changes_list(hot, request, scratch, position, &changed);
+    if (status == STATUS_START_OVER)
+        status = changes_list(hot, request, scratch, UINT64_MAX, &changed);
     if (status != STATUS_OK)
         return status;
     uint32_t newest_s = changed.newest_s == 0 ? 1 : changed.newest_s;
