@@ -14,10 +14,11 @@ static unsigned char is_expired(void *state, int level, const char *key, size_t 
                                 const char *value, size_t value_length, char **new_value,
                                 size_t *new_length, unsigned char *changed)
 {
-    (void)level, (void)value, (void)value_length, (void)new_value, (void)new_length;
+    (void)level, (void)value, (void)value_length, (void)new_value;
     const _Atomic uint32_t *expired_s = state;
     uint32_t time_s = key_cleared_time((const uint8_t *)key, key_length);
-    *changed = 0;
+    *changed = 0; /* a row stays as it is, or goes */
+    *new_length = 0;
     return time_s != 0 && time_s < atomic_load_explicit(expired_s, memory_order_relaxed);
 }
 
