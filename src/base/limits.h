@@ -40,6 +40,11 @@
 #define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
 #define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
 
+/* Changes of a user */
+#define LIMIT_CHANGES       1000 /* entries in one page */
+#define LIMIT_CHANGES_USUAL 100  /* and where none is asked for */
+#define LIMIT_CHANGES_LOOKS 4096 /* rows of the store that are looked at for one page */
+
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */
 #define LIMIT_WORKERS  8    /* that may wait for the store */
@@ -70,6 +75,7 @@ _Static_assert(LIMIT_NAMES < 256, "a name's index is one byte");
 _Static_assert(LIMIT_TYPES <= 65536, "a type's index is two bytes");
 _Static_assert(LIMIT_FEED_ITEMS <= LIMIT_ITEMS, "a feed is a command");
 _Static_assert(LIMIT_ITEMS <= LIMIT_BATCH_ITEMS, "any one command fits a batch");
+_Static_assert(LIMIT_CHANGES <= LIMIT_CHANGES_LOOKS, "a page can be full");
 _Static_assert(LIMIT_JOURNAL_SLACK < LIMIT_SEGMENT_MIN / 8, "the slack fits the smallest ring");
 
 #endif

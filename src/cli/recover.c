@@ -71,6 +71,7 @@ static struct window_options window_options(const struct recovered *r)
         .budget = r->budget,
         .events_max = r->sizes->window_events,
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .changes_ttl_s = (uint32_t)(r->options->changes_ttl_ms / 1000),
         .seed = r->seed,
     };
 }
@@ -306,10 +307,10 @@ static enum status replay_visit(void *context, const struct event *event, uint64
 {
     struct replay *replay = context;
     struct recovered *r = replay->r;
-    if (event->type == EVENT_DEFINE)
-        return names_restore(r->names, event->name, event->index, event->text, event->text_length);
     if (event->time_s > replay->newest_s)
         replay->newest_s = event->time_s;
+    if (event->type == EVENT_DEFINE)
+        return names_restore(r->names, event->name, event->index, event->text, event->text_length);
     if (r->store != NULL && position - replay->from > r->sizes->lag_max_bytes)
         replay->too_much = true;
     if (replay->too_much)
@@ -416,6 +417,15 @@ static void close_mark(struct recovered *r, uint64_t end)
         log_warn("%s/" MOVE_MARK_NAME " was not written: %s", r->options->data, strerror(-result));
 }
 
+/* Not before anything that was ever recorded, whatever the clock says now. */
+static void restore_time(struct recovered *r, uint32_t newest_s)
+{
+    struct store_stats stats = {0};
+    if (r->store != NULL)
+        store_stats(r->store, &stats);
+    hot_memory_raise_time(r->hot, stats.newest_s > newest_s ? stats.newest_s : newest_s);
+}
+
 static bool replay_journal(struct recovered *r)
 {
     struct journal_report report = {0};
@@ -434,7 +444,7 @@ static bool replay_journal(struct recovered *r)
     if (opened)
         close_mark(r, report.end);
     if (opened && r->hot != NULL)
-        hot_memory_raise_time(r->hot, replay->newest_s);
+        restore_time(r, replay->newest_s);
     free(replay);
     return opened;
 }
@@ -475,6 +485,7 @@ struct projector_options recover_projector(const struct recovered *r)
         .window_events = r->sizes->window_events,
         .checkpoint_bytes = r->sizes->checkpoint_bytes,
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
+        .changes_ttl_s = (uint32_t)(r->options->changes_ttl_ms / 1000),
         .seed = r->seed,
         .keep_journal = r->options->keep_journal,
     };

@@ -33,6 +33,8 @@ enum hot_action {
     /* Removing, up to `limit` → value: how many; more: there may be others. They need a worker */
     HOT_FORGET, /* user, leave: all reactions of the user */
     HOT_DROP,   /* items[0], leave: all reactions on the item, then its counters */
+    /* user, since_s, until_s, after, limit → first, count, more; until_s and after to go on with */
+    HOT_CHANGES,
 };
 
 /* A set of kinds, by index in the table of names. */
@@ -112,6 +114,8 @@ struct hot_request {
     uint32_t count; /* out */
     struct store_listed after;
     struct hot_leave *leave;
+    uint32_t since_s; /* CHANGES: 0: all that is live */
+    uint32_t until_s; /* since when the next round is; 0: this one begins */
 };
 
 struct hot_stats {

@@ -13,6 +13,7 @@
 #define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 8)
 #define COUNTER_ROOM (NAME_ROOM + LINE_ROOM)
 #define LISTED_ROOM  (2 * LINE_ROOM + LIMIT_ITEM_TEXT + 2)
+#define CHANGE_ROOM  (NAME_ROOM + LINE_ROOM + LISTED_ROOM)
 
 static char *put_line(char *at, char marker, uint64_t value)
 {
@@ -127,7 +128,7 @@ static char *put_bulk(char *at, const char *bytes, size_t length)
 }
 
 /* An item of the listed type, or a user. */
-static char *put_listed(char *at, struct store_listed listed, const struct name *type)
+static char *put_id(char *at, struct id id, const struct name *type)
 {
     char text[LIMIT_ITEM_TEXT];
     size_t length = 0;
@@ -136,9 +137,8 @@ static char *put_listed(char *at, struct store_listed listed, const struct name 
         length = type->length;
         text[length++] = ':';
     }
-    length += id_format(listed.id, text + length);
-    at = put_bulk(at, text, length);
-    return put_line(at, ':', listed.time_s);
+    length += id_format(id, text + length);
+    return put_bulk(at, text, length);
 }
 
 /* FRIENDS has no pages, and so no cursor. */
@@ -160,7 +160,27 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
         at = put_bulk(at, cursor, length);
     }
     for (uint32_t i = 0; i < request->count; i++)
-        at = put_listed(at, listed[i], type);
+        at = put_line(put_id(at, listed[i].id, type), ':', listed[i].time_s);
+    buffer_end(out, at);
+    return true;
+}
+
+static bool write_changes(struct buffer *out, const struct hot_request *request,
+                          const struct hot_scratch *scratch, const struct names *names)
+{
+    char cursor[CURSOR_ROUND_TEXT];
+    if (!buffer_reserve(out, 3 * LINE_ROOM + CURSOR_ROUND_TEXT + request->count * CHANGE_ROOM))
+        return false;
+    char *at = put_line(out->bytes + out->length, '*', 2 + 4 * (uint64_t)request->count);
+    at = put_bulk(at, cursor, cursor_write_round(request, cursor));
+    at = put_line(at, ':', request->more);
+    for (uint32_t i = 0; i < request->count; i++) {
+        const struct store_listed *change = &scratch->listed[request->first + i];
+        at = put_name(at, names, change->kind);
+        at = put_id(at, change->id, names_type(names, change->type));
+        at = put_line(at, ':', !change->cleared);
+        at = put_line(at, ':', change->time_s);
+    }
     buffer_end(out, at);
     return true;
 }
@@ -187,6 +207,8 @@ bool reply_write(struct buffer *out, const struct hot_request *request,
     case HOT_LIST_REACTORS:
     case HOT_FRIENDS:
         return write_list(out, request, scratch, names);
+    case HOT_CHANGES:
+        return write_changes(out, request, scratch, names);
     }
     return false;
 }

@@ -1,6 +1,9 @@
 /*
  * Hexadecimal, lower case: the checksum (8 bytes), the time (4), the id (8, or 16 if wide). There is
  * one text for a place, so one that was edited in any way is not it.
+ *
+ * Of CHANGES: the checksum, since (4); within a round also until (4), the list (kind, type, and 0 or
+ * 1: cleared; 4), the time and the id.
  */
 #include "op/cursor.h"
 
@@ -12,7 +15,11 @@
 #define NARROW_BYTES 20
 #define WIDE_BYTES   28
 
+#define BEGIN_BYTES 12                /* of CHANGES: a round that is to begin */
+#define ROUND_BYTES (BEGIN_BYTES + 8) /* and what stands before the place within one */
+
 _Static_assert(CURSOR_TEXT == 2 * WIDE_BYTES, "two digits a byte");
+_Static_assert(CURSOR_ROUND_TEXT == 2 * (ROUND_BYTES + WIDE_BYTES - 8), "likewise");
 
 /* Of the place, and of the list: action, kind, and the user and type, or the item. */
 static uint64_t checksum(const struct hot_request *request, struct store_listed listed)
@@ -35,14 +42,18 @@ static size_t put(char *out, size_t at, uint64_t value, int digits)
     return at;
 }
 
-size_t cursor_write(const struct hot_request *request, struct store_listed listed,
-                    char out[CURSOR_TEXT])
+static size_t put_place(char *out, size_t at, struct store_listed listed)
 {
-    size_t at = put(out, 0, checksum(request, listed), 16);
     at = put(out, at, listed.time_s, 8);
     if (id_is_wide(listed.id))
         at = put(out, at, listed.id.hi, 16);
     return put(out, at, listed.id.lo, 16);
+}
+
+size_t cursor_write(const struct hot_request *request, struct store_listed listed,
+                    char out[CURSOR_TEXT])
+{
+    return put_place(out, put(out, 0, checksum(request, listed), 16), listed);
 }
 
 /* False: there is something else than digits. */
@@ -58,19 +69,101 @@ static bool take(const char **at, int digits, uint64_t *value)
     return true;
 }
 
+/* All that is left: a place. False: it is none. */
+static bool take_place(const char *at, size_t length, struct store_listed *out)
+{
+    uint64_t time_s, hi = 0, lo;
+    bool wide = length == 2 * (WIDE_BYTES - 8);
+    if (!wide && length != 2 * (NARROW_BYTES - 8))
+        return false;
+    if (!take(&at, 8, &time_s) || (wide && !take(&at, 16, &hi)) || !take(&at, 16, &lo))
+        return false;
+    out->time_s = (uint32_t)time_s;
+    out->id = (struct id){.hi = hi, .lo = lo};
+    return time_s != 0 && id_is_wide(out->id) == wide;
+}
+
 bool cursor_read(const struct hot_request *request, struct text text, struct store_listed *out)
 {
-    uint64_t sum, time_s, hi = 0, lo;
-    bool wide = text.length == 2 * WIDE_BYTES;
+    uint64_t sum;
     const char *at = text.bytes;
-    if (!wide && text.length != 2 * NARROW_BYTES)
-        return false;
-    if (!take(&at, 16, &sum) || !take(&at, 8, &time_s) || (wide && !take(&at, 16, &hi)) ||
-        !take(&at, 16, &lo))
-        return false;
-    struct store_listed listed = {.time_s = (uint32_t)time_s, .id = {.hi = hi, .lo = lo}};
-    if (time_s == 0 || id_is_wide(listed.id) != wide || sum != checksum(request, listed))
+    struct store_listed listed = {0};
+    if (text.length < 16 || !take(&at, 16, &sum) || !take_place(at, text.length - 16, &listed) ||
+        sum != checksum(request, listed))
         return false;
     *out = listed;
+    return true;
+}
+
+/* What a cursor of CHANGES says. */
+struct round {
+    uint32_t since_s;
+    uint32_t until_s; /* 0: it is to begin, and has no place */
+    struct store_listed after;
+};
+
+static uint32_t round_list(const struct round *round)
+{
+    return (uint32_t)round->after.kind << 24 | (uint32_t)round->after.type << 8 |
+           round->after.cleared;
+}
+
+static uint64_t round_checksum(const struct hot_request *request, const struct round *round)
+{
+    uint64_t words[] = {
+        (uint64_t)round->since_s << 32 | round->until_s,
+        (uint64_t)round_list(round) << 32 | round->after.time_s,
+        round->after.id.hi,
+        round->after.id.lo,
+        request->user.hi,
+        request->user.lo,
+        request->action,
+    };
+    return XXH3_64bits_withSeed(words, sizeof words, SEED);
+}
+
+size_t cursor_write_round(const struct hot_request *request, char out[CURSOR_ROUND_TEXT])
+{
+    struct round round = {.since_s = request->until_s};
+    if (request->more)
+        round = (struct round){request->since_s, request->until_s, request->after};
+    size_t at = put(out, 0, round_checksum(request, &round), 16);
+    at = put(out, at, round.since_s, 8);
+    if (!request->more)
+        return at;
+    at = put(out, at, round.until_s, 8);
+    at = put(out, at, round_list(&round), 8);
+    return put_place(out, at, round.after);
+}
+
+static bool take_round(const char *at, size_t length, struct round *out)
+{
+    uint64_t until_s, list;
+    if (length < 16 || !take(&at, 8, &until_s) || !take(&at, 8, &list) || until_s == 0 ||
+        (list & 0xff) > 1 || !take_place(at, length - 16, &out->after))
+        return false;
+    out->until_s = (uint32_t)until_s;
+    out->after.kind = (uint8_t)(list >> 24);
+    out->after.type = (uint16_t)(list >> 8);
+    out->after.cleared = list & 1;
+    return true;
+}
+
+bool cursor_read_round(struct hot_request *request, struct text text)
+{
+    uint64_t sum, since_s;
+    const char *at = text.bytes;
+    struct round round = {0};
+    if (text.length < 2 * (size_t)BEGIN_BYTES || !take(&at, 16, &sum) || !take(&at, 8, &since_s))
+        return false;
+    round.since_s = (uint32_t)since_s;
+    bool begins = text.length == 2 * BEGIN_BYTES;
+    if (begins ? since_s == 0 : !take_round(at, text.length - 2 * BEGIN_BYTES, &round))
+        return false;
+    if (sum != round_checksum(request, &round))
+        return false;
+    request->since_s = round.since_s;
+    request->until_s = round.until_s;
+    request->after = round.after;
     return true;
 }

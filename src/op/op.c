@@ -16,8 +16,10 @@
 #define LAST(pattern)    (pattern[sizeof(pattern) - 2])
 
 /* Letters that may stand for no word at all, and how many more than one they may stand for. */
-#define IS_OPTION(letter)    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || (letter) == 'p')
-#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : (letter) == 'p' ? 3 : 0)
+#define IS_PAGED(letter) ((letter) == 'p' || (letter) == 's')
+#define IS_OPTION(letter)                                                                          \
+    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || IS_PAGED(letter))
+#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAGED(letter) ? 3 : 0)
 
 static const struct op_spec specs[] = {
 #define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
@@ -261,13 +263,7 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
     return status == STATUS_OK ? decode_items(d, words, count) : status;
 }
 
-/* Of what is listed, or removed. */
-static uint32_t limit_most(const struct op_spec *spec)
-{
-    return spec->writes ? LIMIT_SWEEP : LIMIT_LIST;
-}
-
-static enum status decode_limit(struct decoding *d, struct text word)
+static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
 {
     uint32_t value = 0;
     bool good = word.length > 0 && word.length <= 9;
@@ -276,40 +272,79 @@ static enum status decode_limit(struct decoding *d, struct text word)
         good = digit <= 9;
         value = value * 10 + digit;
     }
-    if (!good || value == 0 || value > limit_most(d->spec)) {
+    if (!good || value == 0 || value > most) {
         char expected[64];
-        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u",
-                 limit_most(d->spec));
+        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
     d->request->limit = value;
     return STATUS_OK;
 }
 
+/* How a page is asked for, by the pattern's letter. */
+struct paging {
+    const char *place; /* the word before a cursor; NULL: there is none */
+    bool (*read)(struct hot_request *request, struct text text);
+    uint32_t usual;
+    uint32_t most;
+    const char *cursor; /* what one must be */
+    const char *words;  /* what is expected */
+};
+
+static bool read_list_place(struct hot_request *request, struct text text)
+{
+    return cursor_read(request, text, &request->after);
+}
+
+static const struct paging paging_short = {
+    .usual = LIMIT_LIST_USUAL, .most = LIMIT_LIST, .words = "expected LIMIT and a number, once"};
+static const struct paging paging_sweep = {
+    .usual = LIMIT_SWEEP_USUAL, .most = LIMIT_SWEEP, .words = "expected LIMIT and a number, once"};
+static const struct paging paging_list = {
+    .place = "CURSOR",
+    .read = read_list_place,
+    .usual = LIMIT_LIST_USUAL,
+    .most = LIMIT_LIST,
+    .cursor = "a CURSOR must be as the page before it gave it, of the same list",
+    .words = "expected LIMIT and a number, or CURSOR and a cursor, once",
+};
+static const struct paging paging_changes = {
+    .place = "SINCE",
+    .read = cursor_read_round,
+    .usual = LIMIT_CHANGES_USUAL,
+    .most = LIMIT_CHANGES,
+    .cursor = "a SINCE must be as an earlier CHANGES of the same user gave it",
+    .words = "expected LIMIT and a number, or SINCE and a cursor, once",
+};
+
+static const struct paging *paging_of(const struct op_spec *spec, char letter)
+{
+    if (letter == 'p')
+        return &paging_list;
+    if (letter == 's')
+        return &paging_changes;
+    return spec->writes ? &paging_sweep : &paging_short;
+}
+
 /* What it is a page of has been read by now. */
 static enum status decode_page(struct decoding *d, const struct text *words, uint32_t count,
-                               bool has_cursor)
+                               const struct paging *paging)
 {
     bool limited = false, placed = false;
     enum status status = STATUS_OK;
-    d->request->limit = d->spec->writes ? LIMIT_SWEEP_USUAL : LIMIT_LIST_USUAL;
+    d->request->limit = paging->usual;
     d->request->after = (struct store_listed){0};
+    d->request->since_s = d->request->until_s = 0;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
-            status = decode_limit(d, words[i + 1]);
-        } else if (has_cursor && !placed && text_is(words[i], "CURSOR")) {
+            status = decode_limit(d, words[i + 1], paging->most);
+        } else if (paging->place != NULL && !placed && text_is(words[i], paging->place)) {
             placed = true;
-            if (words[i + 1].length != 0 &&
-                !cursor_read(d->request, words[i + 1], &d->request->after))
-                status = refuse(d, STATUS_BAD_ARGUMENT,
-                                "a CURSOR must be as the page before it gave it, of the same list",
-                                words[i + 1]);
+            if (words[i + 1].length != 0 && !paging->read(d->request, words[i + 1]))
+                status = refuse(d, STATUS_BAD_ARGUMENT, paging->cursor, words[i + 1]);
         } else {
-            status = refuse(d, STATUS_BAD_ARGUMENT,
-                            has_cursor ? "expected LIMIT and a number, or CURSOR and a cursor, once"
-                                       : "expected LIMIT and a number, once",
-                            words[i]);
+            status = refuse(d, STATUS_BAD_ARGUMENT, paging->words, words[i]);
         }
     }
     return status;
@@ -357,7 +392,8 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
             break;
         case 'l':
         case 'p':
-            status = decode_page(d, word, (uint32_t)(end - word), *what == 'p');
+        case 's':
+            status = decode_page(d, word, (uint32_t)(end - word), paging_of(d->spec, *what));
             word = end;
             break;
         case 't':

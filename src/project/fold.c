@@ -224,25 +224,19 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
     }
 }
 
-/* `time_s` 0: it goes. False if it is so already. */
-static bool reaction_put(struct fold *fold, const struct event *event, uint8_t kind,
-                         uint32_t time_s)
+/* False if it is so already. A time of 0 would look absent: second 0 counts as second 1. */
+static bool reaction_put(struct fold *fold, const struct event *event, uint8_t kind, bool live)
 {
     bool is_new = false;
+    uint32_t time_s = event->time_s == 0 ? 1 : event->time_s;
     struct store_reaction *row = reaction_find(fold, event, kind, &is_new);
-    if (!is_new) {
-        bool changes = (row->time_s == 0) != (time_s == 0);
-        row->time_s = time_s;
-        return changes;
-    }
-    *row = (struct store_reaction){
-        .user = event->user,
-        .item = event->item,
-        .kind = kind,
-        .was_live = time_s == 0,
-        .time_s = time_s,
-    };
-    return true;
+    bool changes = is_new || (row->time_s != 0) != live;
+    if (is_new)
+        *row = (struct store_reaction){
+            .user = event->user, .item = event->item, .kind = kind, .was_live = !live};
+    row->time_s = live ? time_s : 0;
+    row->cleared_s = live ? 0 : time_s;
+    return changes;
 }
 
 static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t delta)
@@ -265,7 +259,6 @@ static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t
     }
 }
 
-/* A live reaction at second 0 would look absent: it counts as of second 1. */
 static enum status add_set(struct fold *fold, const struct event *event)
 {
     ASSERT(event->cleared_count <= LIMIT_EXCLUSIVE);
@@ -273,11 +266,11 @@ static enum status add_set(struct fold *fold, const struct event *event)
     if (!rows_reserve(fold, &fold->reactions, most) || !rows_reserve(fold, &fold->counts, most))
         return STATUS_NO_MEMORY;
     for (uint8_t i = 0; i < event->cleared_count; i++) {
-        if (!reaction_put(fold, event, event->cleared[i], 0))
+        if (!reaction_put(fold, event, event->cleared[i], false))
             return STATUS_DAMAGED;
         count_add(fold, event->item, event->cleared[i], -1);
     }
-    if (!reaction_put(fold, event, event->name, event->time_s == 0 ? 1 : event->time_s))
+    if (!reaction_put(fold, event, event->name, true))
         return STATUS_DAMAGED;
     count_add(fold, event->item, event->name, 1);
     return STATUS_OK;
@@ -287,7 +280,7 @@ static enum status add_clear(struct fold *fold, const struct event *event)
 {
     if (!rows_reserve(fold, &fold->reactions, 1) || !rows_reserve(fold, &fold->counts, 1))
         return STATUS_NO_MEMORY;
-    if (!reaction_put(fold, event, event->name, 0))
+    if (!reaction_put(fold, event, event->name, false))
         return STATUS_DAMAGED;
     count_add(fold, event->item, event->name, -1);
     return STATUS_OK;
@@ -356,12 +349,18 @@ size_t fold_events(const struct fold *fold)
     return fold->events;
 }
 
-static size_t reactions_close_gaps(struct store_reaction *rows, size_t count)
+/* Changes stay in order, those that only passed come behind them; how many changes there are. */
+static size_t reactions_part(struct store_reaction *rows, size_t count)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].was_live || rows[i].time_s != 0)
-            rows[kept++] = rows[i];
+    for (size_t i = 0; i < count; i++) {
+        if (!rows[i].was_live && rows[i].time_s == 0)
+            continue;
+        struct store_reaction row = rows[i];
+        if (kept != i)
+            rows[i] = rows[kept];
+        rows[kept++] = row;
+    }
     return kept;
 }
 
@@ -378,9 +377,12 @@ void fold_take(struct fold *fold, uint64_t position, struct store_changes *chang
 {
     ASSERT(!fold->taken);
     fold->taken = true;
+    size_t kept = reactions_part(fold->reactions.at, fold->reactions.used);
     *changes = (struct store_changes){
         .reactions = fold->reactions.at,
-        .reaction_count = reactions_close_gaps(fold->reactions.at, fold->reactions.used),
+        .reaction_count = kept,
+        .passed = (const struct store_reaction *)fold->reactions.at + kept,
+        .passed_count = fold->reactions.used - kept,
         .counts = fold->counts.at,
         .count_count = counts_close_gaps(fold->counts.at, fold->counts.used),
         .names = fold->names.at,

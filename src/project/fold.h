@@ -3,6 +3,10 @@
  * none if it ends as it began; for each (item, counter) one sum, or none if it is 0. The first
  * event on a reaction tells what the store has: a SET says absent, a CLEAR says live.
  *
+ * A reaction that was set and cleared again is no change, but whoever knows that it was set has to
+ * hear that it is not any more: it has passed, and when it was cleared is part of the outcome. So
+ * what is remembered as cleared, and when, is the same in any cut into windows.
+ *
  * Owned and used by one thread. Its memory is charged to the budget: a share of it at once, so that
  * windows stay large when the budget is spent, and more as it grows, up to what fold_is_full says.
  */
@@ -37,7 +41,7 @@ size_t fold_events(const struct fold *fold); /* added since the last clear */
 
 /*
  * The net effect, in the order in which keys first came up; valid until the window is cleared, and
- * nothing can be added before that. `position` is what it reaches. The token horizon is 0.
+ * nothing can be added before that. `position` is what it reaches. Horizons and newest_s are 0.
  */
 void fold_take(struct fold *fold, uint64_t position, struct store_changes *changes);
 void fold_clear(struct fold *fold);

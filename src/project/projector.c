@@ -41,6 +41,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
         .budget = options->budget,
         .events_max = options->window_events,
         .token_ttl_s = options->token_ttl_s,
+        .changes_ttl_s = options->changes_ttl_s,
         .seed = options->seed,
     };
     return window_open(&projector->window, &window, position, problem, size) == STATUS_OK;

@@ -42,6 +42,7 @@ struct projector_options {
     size_t window_events;      /* and at most so large */
     uint64_t checkpoint_bytes; /* of journal between checkpoints */
     uint32_t token_ttl_s;
+    uint32_t changes_ttl_s;
     uint64_t seed;     /* any number that nobody can guess, see fold.h */
     bool keep_journal; /* segments stay for ever */
     projector_moved_fn *moved;

@@ -1,5 +1,5 @@
 /*
- * How old an idempotency token may get is measured by the events themselves, not by a clock: the
+ * How old an idempotency token or a cleared reaction may get is measured by the events themselves, not by a clock: the
  * same journal gives the same store, whenever it is read.
  *
  * A window ends where a slice of the windowed boards does, so that it belongs to one of them. Times
@@ -16,7 +16,9 @@
 enum status window_open(struct window *window, const struct window_options *options,
                         uint64_t position, char *problem, size_t size)
 {
-    *window = (struct window){.token_ttl_s = options->token_ttl_s, .contradiction = UINT64_MAX};
+    *window = (struct window){.token_ttl_s = options->token_ttl_s,
+                              .changes_ttl_s = options->changes_ttl_s,
+                              .contradiction = UINT64_MAX};
     window->fold = fold_new(options->budget, options->events_max, options->seed);
     if (window->fold == NULL) {
         snprintf(problem, size, "there is no memory for a window of events");
@@ -62,6 +64,11 @@ static enum status window_visit(void *context, const struct event *event, uint64
     return status;
 }
 
+static uint32_t time_before(uint32_t time_s, uint32_t span_s)
+{
+    return time_s > span_s ? time_s - span_s : 0;
+}
+
 enum status window_read(struct window *window, uint64_t limit, char *problem, size_t size)
 {
     ASSERT(fold_events(window->fold) == 0);
@@ -79,8 +86,9 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
         return status;
     }
     fold_take(window->fold, journal_cursor_position(window->cursor), &window->changes);
-    if (window->newest_s > window->token_ttl_s)
-        window->changes.token_horizon_s = window->newest_s - window->token_ttl_s;
+    window->changes.newest_s = window->newest_s;
+    window->changes.token_horizon_s = time_before(window->newest_s, window->token_ttl_s);
+    window->changes.cleared_horizon_s = time_before(window->newest_s, window->changes_ttl_s);
     return STATUS_OK;
 }
 

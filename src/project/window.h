@@ -21,13 +21,15 @@ struct window_options {
     struct memory_budget *budget;
     size_t events_max;
     uint32_t token_ttl_s;
-    uint64_t seed; /* see fold.h */
+    uint32_t changes_ttl_s; /* how long what was cleared is remembered */
+    uint64_t seed;          /* see fold.h */
 };
 
 struct window {
     struct journal_cursor *cursor;
     struct fold *fold;
     uint32_t token_ttl_s;
+    uint32_t changes_ttl_s;
     uint32_t newest_s;            /* time of the newest event so far, in any window */
     bool more;                    /* an event did not fit any more, or is of a later slice */
     uint32_t next_s;              /* its time */

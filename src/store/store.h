@@ -25,6 +25,7 @@ struct store_reaction {
     uint8_t kind;
     bool was_live; /* in a change: the store has it, perhaps with another time */
     uint32_t time_s;
+    uint32_t cleared_s; /* in a change, if time_s is 0: when it was cleared; 0: not to be told */
 };
 
 /* A counter. A change adds `value`; sums stay in range, whoever decided them saw to that. */
@@ -71,9 +72,15 @@ struct store_token {
 /*
  * A place in a list that is newest first: by time falling, then by id as the store sorts ids (narrow
  * ones before wide ones, each rising). store_listed_order is that order.
+ *
+ * What a user changed is many lists, one behind the other: those set, then those cleared, each by
+ * kind and type. There an entry says which list it is on; elsewhere that is 0.
  */
 struct store_listed {
     uint32_t time_s; /* as a place to go on from, 0: from the newest on */
+    uint16_t type;
+    uint8_t kind;
+    bool cleared; /* at time_s; else set */
     struct id id;
 };
 
@@ -96,21 +103,45 @@ static inline int store_user_order(const struct store_reaction *a, const struct 
         return a->kind < b->kind ? -1 : 1;
     if (a->item.type != b->item.type)
         return a->item.type < b->item.type ? -1 : 1;
-    return store_listed_order((struct store_listed){a->time_s, a->item.id},
-                              (struct store_listed){b->time_s, b->item.id});
+    return store_listed_order((struct store_listed){.time_s = a->time_s, .id = a->item.id},
+                              (struct store_listed){.time_s = b->time_s, .id = b->item.id});
 }
+
+/* The same over all that a user changed. */
+static inline int store_changed_order(struct store_listed a, struct store_listed b)
+{
+    if (a.cleared != b.cleared)
+        return a.cleared ? 1 : -1;
+    if (a.kind != b.kind)
+        return a.kind < b.kind ? -1 : 1;
+    if (a.type != b.type)
+        return a.type < b.type ? -1 : 1;
+    return store_listed_order(a, b);
+}
+
+/* What a page of a user's changes has come to. */
+struct store_changed {
+    size_t count; /* rows; may be fewer than the limit, or none, and still not the end */
+    bool more;    /* there may be something behind `last` */
+    struct store_listed last; /* how far it looked: where to go on */
+    uint32_t newest_s;        /* time of the newest event that the store has */
+};
 
 struct store_changes {
     const struct store_reaction *reactions; /* net effect, each key once: time_s 0 removes */
     size_t reaction_count;
+    const struct store_reaction *passed; /* set and cleared again: nothing of it but cleared_s */
+    size_t passed_count;
     const struct store_count *counts; /* each (item, name) once, never 0 */
     size_t count_count;
     const struct store_name *names;
     size_t name_count;
     const struct store_token *tokens;
     size_t token_count;
-    uint32_t token_horizon_s; /* tokens older than this need not be kept any more */
-    uint64_t position;        /* of the journal, reached once this is applied */
+    uint32_t token_horizon_s;   /* tokens older than this need not be kept any more */
+    uint32_t cleared_horizon_s; /* nor what was cleared before this */
+    uint32_t newest_s;          /* time of the newest event; 0: none has one */
+    uint64_t position;          /* of the journal, reached once this is applied */
 };
 
 struct store;
@@ -139,9 +170,10 @@ struct store_stats {
     uint64_t position;  /* applied */
     uint64_t durable;   /* applied and flushed: a crash goes back no further */
     uint64_t reactions; /* live; may be an estimate */
+    uint32_t newest_s;  /* time of the newest event applied */
     uint64_t disk_bytes;
     uint64_t memory_bytes;
-    uint64_t merges; /* under way in the background: it is not at rest */
+    uint64_t merges;   /* under way in the background: it is not at rest */
     const char *state; /* "ok", or what is wrong, one sentence */
 };
 
@@ -166,6 +198,15 @@ struct store_ops {
     enum status (*list_user)(struct store *store, struct id user,
                              const struct store_reaction *after, struct store_reaction *out,
                              size_t limit, size_t *count);
+    /*
+     * What the user set and cleared at since_s or later, in store_changed_order, behind `after`; of
+     * the cleared those that are not live again, one perhaps more than once. Since 0: all that is
+     * live, and nothing cleared. START_OVER: what was cleared since then is not all there any more,
+     * or the store has not come so far yet.
+     */
+    enum status (*list_changes)(struct store *store, struct id user, uint32_t since_s,
+                                struct store_listed after, struct store_listed *out, size_t limit,
+                                struct store_changed *changed);
     enum status (*apply)(struct store *store, const struct store_changes *changes);
     /* Everything applied survives a crash and a power cut when this returns OK. */
     enum status (*flush)(struct store *store);
@@ -220,6 +261,13 @@ static inline enum status store_list_user(struct store *store, struct id user,
                                           struct store_reaction *out, size_t limit, size_t *count)
 {
     return store->ops->list_user(store, user, after, out, limit, count);
+}
+
+static inline enum status store_list_changes(struct store *store, struct id user, uint32_t since_s,
+                                             struct store_listed after, struct store_listed *out,
+                                             size_t limit, struct store_changed *changed)
+{
+    return store->ops->list_changes(store, user, since_s, after, out, limit, changed);
 }
 
 static inline enum status store_apply(struct store *store, const struct store_changes *changes)

@@ -63,6 +63,10 @@ void suite_verify(struct store *store);
     TEST(store_suite_lists_gone)                                                                   \
     TEST(store_suite_lists_user)                                                                   \
     TEST(store_suite_lists_pages)                                                                  \
+    TEST(store_suite_changes_few)                                                                  \
+    TEST(store_suite_changes_horizon)                                                              \
+    TEST(store_suite_changes_model)                                                                \
+    TEST(store_suite_changes_many_lists)                                                           \
     TEST(store_suite_model)                                                                        \
     TEST(store_suite_any_batching)                                                                 \
     TEST(store_suite_threads)

@@ -161,12 +161,17 @@ void bed_close(struct bed *bed)
 static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
 {
     struct store_changes changes;
+    uint32_t newest_s = 0;
     fold_clear(bed->fold);
     while (from < up_to && !fold_is_full(bed->fold)) {
         struct event event = recorder_event(&bed->recorder, from++);
         assert_int_equal(fold_add(bed->fold, &event), STATUS_OK);
+        newest_s = event.time_s > newest_s ? event.time_s : newest_s;
     }
     fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
+    changes.newest_s = newest_s;
+    if (bed->changes_ttl_s != 0 && newest_s > bed->changes_ttl_s)
+        changes.cleared_horizon_s = newest_s - bed->changes_ttl_s;
     if (follow)
         filters_before(bed->filters, &changes);
     assert_int_equal(store_apply(bed->store, &changes), STATUS_OK);
@@ -187,6 +192,14 @@ void bed_project(struct bed *bed, size_t up_to)
 void bed_project_all(struct bed *bed)
 {
     bed_project(bed, recorder_count(&bed->recorder));
+}
+
+bool bed_reach(void *context, uint64_t position, unsigned timeout_ms)
+{
+    struct bed *bed = context;
+    (void)timeout_ms;
+    bed_project_all(bed);
+    return recorder_position(&bed->recorder, bed->projected) >= position;
 }
 
 void bed_flush(struct bed *bed)
@@ -248,6 +261,9 @@ void bed_crash(struct bed *bed, uint32_t now_s)
         assert_int_equal(status, STATUS_OK);
     }
     know_kinds(bed);
+    struct store_stats stats;
+    store_stats(bed->store, &stats);
+    hot_memory_raise_time(bed->hot, stats.newest_s);
     bed_start(bed);
 }
 
@@ -432,14 +448,6 @@ void bed_evict(struct bed *bed)
         drain(&fillings[i]);
     free(fillings);
     memory_release(&bed->budget, left);
-}
-
-bool bed_reach(void *context, uint64_t position, unsigned timeout_ms)
-{
-    struct bed *bed = context;
-    (void)timeout_ms;
-    bed_project_all(bed);
-    return recorder_position(&bed->recorder, bed->projected) >= position;
 }
 
 enum bed_event bed_disturb(struct bed *bed, struct chance *chance, uint32_t odds, uint32_t now_s)

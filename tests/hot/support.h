@@ -62,8 +62,9 @@ struct bed {
     struct store *front; /* what the hot tier is given for it, if not the store itself */
     struct filters *filters;
     struct fold *fold;
-    size_t projected; /* events that the store has */
-    size_t flushed;   /* and that it keeps in a crash */
+    size_t projected;       /* events that the store has */
+    size_t flushed;         /* and that it keeps in a crash */
+    uint32_t changes_ttl_s; /* how long it remembers what was cleared; 0: for ever */
     struct hot *hot;
     struct recorder recorder;
     struct hot_scratch scratch;
@@ -85,6 +86,8 @@ void bed_start(struct bed *bed);
 /* Carries the next events up to this number into the store, in one window. */
 void bed_project(struct bed *bed, size_t up_to);
 void bed_project_all(struct bed *bed);
+/* As a projector does it when it is asked to; for hot_memory_set_reach, with the bed. */
+bool bed_reach(void *bed, uint64_t position, unsigned timeout_ms);
 /* What is projected survives bed_crash. */
 void bed_flush(struct bed *bed);
 /*
@@ -92,8 +95,6 @@ void bed_flush(struct bed *bed);
  * does not fit, it goes to the store first.
  */
 void bed_crash(struct bed *bed, uint32_t now_s);
-/* A projector that is there at once, for hot_memory_set_reach; the context is the bed. */
-bool bed_reach(void *context, uint64_t position, unsigned timeout_ms);
 /* One of those things, with a chance of 1 in `odds` each, or some projecting; returns which. */
 enum bed_event { BED_EVICTED, BED_FLUSHED, BED_CRASHED, BED_KEPT, BED_PROJECTED, BED_NOTHING };
 enum bed_event bed_disturb(struct bed *bed, struct chance *chance, uint32_t odds, uint32_t now_s);

@@ -48,7 +48,8 @@ static uint32_t model_reactions(const struct world *world, uint32_t user, int ki
     uint32_t count = 0;
     for (uint32_t i = 0; i < ITEMS; i++)
         if (item_number(i).type == type)
-            out[count++] = (struct store_listed){world->times[user][kind][i], item_number(i).id};
+            out[count++] = (struct store_listed){.time_s = world->times[user][kind][i],
+                                                 .id = item_number(i).id};
     return model_list(out, count, after);
 }
 
@@ -56,7 +57,7 @@ static uint32_t model_reactors(const struct world *world, uint32_t item, int kin
                                struct store_listed after, struct store_listed *out)
 {
     for (uint32_t i = 0; i < USERS; i++)
-        out[i] = (struct store_listed){world->times[i][kind][item], id_number(i)};
+        out[i] = (struct store_listed){.time_s = world->times[i][kind][item], .id = id_number(i)};
     return model_list(out, USERS, after);
 }
 
@@ -72,7 +73,8 @@ static uint32_t model_friends(const struct world *world, uint32_t user, uint32_t
     uint32_t count = 0;
     for (uint32_t i = 0; i < USERS; i++)
         if (world->times[user][2][item_of_user(i)] != 0)
-            out[count++] = (struct store_listed){world->times[i][kind][item], id_number(i)};
+            out[count++] =
+                (struct store_listed){.time_s = world->times[i][kind][item], .id = id_number(i)};
     return model_list(out, count, (struct store_listed){0});
 }
 

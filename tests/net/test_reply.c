@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "net/reply.h"
+#include "op/cursor.h"
 
 #define LIKE    NAME_INDEX_LIKE
 #define COMMENT NAME_INDEX_COMMENT
@@ -62,13 +64,43 @@ static void counters_and_kinds(void **state)
            "*2\r\n*2\r\n*0\r\n*0\r\n*2\r\n*1\r\n$4\r\nlike\r\n*2\r\n$7\r\ncomment\r\n:7\r\n");
 }
 
+static void changes(void **state)
+{
+    (void)state;
+    struct store_listed listed[] = {
+        {.time_s = 5, .id.lo = 42},
+        {.time_s = 6, .kind = COMMENT, .cleared = true, .id = {.hi = 1, .lo = 2}},
+    };
+    struct hot_scratch scratch = {.listed = listed, .listed_used = 2, .listed_capacity = 2};
+    struct hot_request request = {
+        .action = HOT_CHANGES, .user.lo = 1, .until_s = 7, .first = 0, .count = 2};
+    char cursor[CURSOR_ROUND_TEXT + 1] = "", reply[512];
+    cursor[cursor_write_round(&request, cursor)] = '\0';
+    snprintf(reply, sizeof reply,
+             "*10\r\n$24\r\n%s\r\n:0\r\n$4\r\nlike\r\n$8\r\nvideo:42\r\n:1\r\n:5\r\n"
+             "$7\r\ncomment\r\n$42\r\nvideo:00000000-0000-0001-0000-000000000002\r\n:0\r\n:6\r\n",
+             cursor);
+    expect(&request, &scratch, false, reply);
+    expect(&request, &scratch, true, reply);
+    request.count = 0;
+    request.more = true;
+    request.after = listed[1];
+    cursor[cursor_write_round(&request, cursor)] = '\0';
+    snprintf(reply, sizeof reply, "*2\r\n$80\r\n%s\r\n:1\r\n", cursor);
+    expect(&request, &scratch, false, reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_and_flags),
         cmocka_unit_test(counters_and_kinds),
+        cmocka_unit_test(changes),
     };
     names = names_new();
+    uint16_t video;
+    if (names == NULL || names_intern(names, NAME_TYPE, "video", 5, &video) != STATUS_OK)
+        return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     names_free(names);
     return failed;

@@ -10,6 +10,7 @@
 
 #include "op/cursor.h"
 #include "op/op.h"
+#include "words.h"
 
 static struct names *names;
 static struct op_scratch scratch;
@@ -17,21 +18,7 @@ static struct hot_request request;
 
 static enum status decode(const char *line)
 {
-    static struct text words[64];
-    uint32_t count = 0;
-    for (const char *at = line; *at;) {
-        size_t length = strcspn(at, " ");
-        words[count++] = (struct text){at, length};
-        at += length + (at[length] == ' ');
-    }
-    const struct op_spec *spec = NULL;
-    for (size_t i = 0; i < op_count() && spec == NULL; i++)
-        if (text_is(words[0], op_get(i)->name))
-            spec = op_get(i);
-    assert_non_null(spec);
-    scratch.used = 0;
-    scratch.sentence[0] = '\0';
-    return op_decode(spec, words + 1, count - 1, names, 1000, &scratch, &request);
+    return words_decode(line, names, &scratch, &request);
 }
 
 static void decodes_lists(void **state)

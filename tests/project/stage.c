@@ -144,6 +144,7 @@ struct projector_options stage_options(struct stage *stage)
         .window_events = 100,
         .checkpoint_bytes = GIB(1),
         .token_ttl_s = 60,
+        .changes_ttl_s = WORLD_CHANGES_TTL_S,
         .moved = stage_moved,
         .context = stage,
     };

@@ -46,25 +46,30 @@ struct window {
     struct world before;
     struct world after;
     bool touched[WORLD_USERS][WORLD_KINDS][WORLD_ITEMS];
+    uint32_t cleared_s[WORLD_USERS][WORLD_KINDS][WORLD_ITEMS]; /* last, in this window */
     struct store_token tokens[512];
     size_t token_count;
 };
 
-static void window_touch(struct window *window, const struct event *event, uint8_t kind)
+static void window_touch(struct window *window, const struct event *event, uint8_t kind,
+                         bool clears)
 {
     for (uint32_t user = 0; user < WORLD_USERS; user++)
         for (uint32_t item = 0; item < WORLD_ITEMS; item++)
             if (id_equal(world_user(user), event->user) &&
-                item_equal(world_item(item), event->item))
+                item_equal(world_item(item), event->item)) {
                 window->touched[user][kind][item] = true;
+                if (clears)
+                    window->cleared_s[user][kind][item] = event->time_s;
+            }
 }
 
 static void window_note(struct window *window, const struct event *event)
 {
     if (event->type == EVENT_SET || event->type == EVENT_CLEAR) {
-        window_touch(window, event, event->name);
+        window_touch(window, event, event->name, event->type == EVENT_CLEAR);
         for (uint8_t i = 0; i < event->cleared_count; i++)
-            window_touch(window, event, event->cleared[i]);
+            window_touch(window, event, event->cleared[i], true);
     }
     if (event->type == EVENT_ADD && event->has_token)
         window->tokens[window->token_count++] =
@@ -73,12 +78,12 @@ static void window_note(struct window *window, const struct event *event)
                                  .item = event->item};
 }
 
-static const struct store_reaction *change_of(const struct store_changes *changes, uint32_t user,
-                                              uint32_t kind, uint32_t item)
+static const struct store_reaction *find_change(const struct store_reaction *rows, size_t count,
+                                                uint32_t user, uint32_t kind, uint32_t item)
 {
     const struct store_reaction *found = NULL;
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *row = &changes->reactions[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct store_reaction *row = &rows[i];
         if (!id_equal(row->user, world_user(user)) || row->kind != kind ||
             !item_equal(row->item, world_item(item)))
             continue;
@@ -90,24 +95,34 @@ static const struct store_reaction *change_of(const struct store_changes *change
 
 static void expect_reactions(const struct window *window, const struct store_changes *changes)
 {
-    size_t expected = 0;
+    size_t expected = 0, passed = 0;
     for (uint32_t i = 0; i < WORLD_USERS * WORLD_KINDS * WORLD_ITEMS; i++) {
         uint32_t user = i / (WORLD_KINDS * WORLD_ITEMS);
         uint32_t kind = i / WORLD_ITEMS % WORLD_KINDS;
         uint32_t item = i % WORLD_ITEMS;
         uint32_t before = window->before.time_s[user][kind][item];
         uint32_t after = window->after.time_s[user][kind][item];
-        const struct store_reaction *change = change_of(changes, user, kind, item);
+        const struct store_reaction *change =
+            find_change(changes->reactions, changes->reaction_count, user, kind, item);
+        const struct store_reaction *pass =
+            find_change(changes->passed, changes->passed_count, user, kind, item);
         if (!window->touched[user][kind][item] || (before == 0 && after == 0)) {
             assert_null(change);
+            assert_int_equal(pass != NULL, window->touched[user][kind][item]);
+            if (pass != NULL)
+                assert_int_equal(pass->cleared_s, window->cleared_s[user][kind][item]);
+            passed += pass != NULL;
             continue;
         }
+        assert_null(pass);
         assert_non_null(change);
         assert_int_equal(change->time_s, after);
         assert_int_equal(change->was_live, before != 0);
+        assert_int_equal(change->cleared_s, after == 0 ? window->cleared_s[user][kind][item] : 0);
         expected++;
     }
     assert_int_equal(changes->reaction_count, expected);
+    assert_int_equal(changes->passed_count, passed);
 }
 
 static void expect_counts(const struct window *window, const struct store_changes *changes)
@@ -166,6 +181,7 @@ static void test_against_the_world(void **state)
     drop_fold(fold);
 }
 
+/* Nothing but that it was cleared, for those who know of the like. */
 static void test_like_and_unlike_is_nothing(void **state)
 {
     (void)state;
@@ -177,6 +193,8 @@ static void test_like_and_unlike_is_nothing(void **state)
     assert_int_equal(add(fold, addition(2, -7)), STATUS_OK);
     fold_take(fold, 77, &changes);
     assert_int_equal(changes.reaction_count, 0);
+    assert_int_equal(changes.passed_count, 1);
+    assert_int_equal(changes.passed[0].cleared_s, 11);
     assert_int_equal(changes.count_count, 0);
     assert_int_equal(changes.position, 77);
     drop_fold(fold);

@@ -76,7 +76,8 @@ static struct catch_up how(void)
     return (struct catch_up){.window = {.journal_directory = stage.journal_directory,
                                         .budget = &stage.budget,
                                         .events_max = 64,
-                                        .token_ttl_s = 60},
+                                        .token_ttl_s = 60,
+                                        .changes_ttl_s = WORLD_CHANGES_TTL_S},
                              .trends = stage.trends,
                              .wall_s = (uint32_t)(clock_wall_ms() / 1000)};
 }

@@ -555,7 +555,8 @@ static void test_catch_up(void **state)
     const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
                                             .budget = &stage.budget,
                                             .events_max = 100,
-                                            .token_ttl_s = 60},
+                                            .token_ttl_s = 60,
+                                            .changes_ttl_s = WORLD_CHANGES_TTL_S},
                                  .progress = note_progress,
                                  .context = &progress};
     char problem[256] = "";

@@ -69,6 +69,7 @@ static void decide_add(struct world *world, struct event *event)
 static void world_clear(struct world *world, uint32_t user, uint32_t kind, uint32_t item)
 {
     world->time_s[user][kind][item] = 0;
+    world->cleared_s[user][kind][item] = world->now_s;
     world->counts[item][kind]--;
 }
 

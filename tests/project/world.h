@@ -27,8 +27,9 @@ enum {
     WORLD_KINDS = 5,
     WORLD_NAMES = 7,
     WORLD_TYPES = 3,
-    WORLD_NEEDED = 8,   /* names and types that come up first of all */
-    WORLD_DEFINED = 40, /* and with others in time */
+    WORLD_NEEDED = 8,          /* names and types that come up first of all */
+    WORLD_DEFINED = 40,        /* and with others in time */
+    WORLD_CHANGES_TTL_S = 100, /* what was cleared is to be remembered at least so long */
 };
 
 struct world {
@@ -37,7 +38,8 @@ struct world {
     uint64_t position; /* of the journal, after them */
     uint32_t now_s;
     uint32_t defined;
-    uint32_t time_s[WORLD_USERS][WORLD_KINDS][WORLD_ITEMS]; /* 0: not live */
+    uint32_t time_s[WORLD_USERS][WORLD_KINDS][WORLD_ITEMS];    /* 0: not live */
+    uint32_t cleared_s[WORLD_USERS][WORLD_KINDS][WORLD_ITEMS]; /* last; 0: never */
     int64_t counts[WORLD_ITEMS][WORLD_NAMES];
 };
 

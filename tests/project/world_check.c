@@ -92,6 +92,47 @@ static void expect_reads(const struct world *world, struct store *store)
     }
 }
 
+/* The newest clearing of a reaction comes first. */
+static void take_changes(struct world *told, uint32_t user, const struct store_listed *rows,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct item item = {.id = rows[i].id, .type = rows[i].type};
+        uint32_t number = item_number(item);
+        uint32_t *cell = rows[i].cleared ? &told->cleared_s[user][rows[i].kind][number]
+                                         : &told->time_s[user][rows[i].kind][number];
+        assert_in_range(rows[i].kind, 0, WORLD_KINDS - 1);
+        if (*cell == 0)
+            *cell = rows[i].time_s;
+    }
+}
+
+/* What a client would be told of that time: everything that changed, as it is. */
+static void expect_changes(const struct world *world, struct store *store, uint32_t since_s)
+{
+    static struct world told;
+    memset(&told, 0, sizeof told);
+    for (uint32_t user = 0; user < WORLD_USERS; user++) {
+        struct store_listed rows[7];
+        struct store_changed page = {.more = true};
+        while (page.more) {
+            assert_int_equal(
+                store_list_changes(store, world_user(user), since_s, page.last, rows, 7, &page),
+                STATUS_OK);
+            take_changes(&told, user, rows, page.count);
+        }
+        assert_int_equal(page.newest_s, world->now_s);
+        for (uint32_t i = 0; i < WORLD_KINDS * WORLD_ITEMS; i++) {
+            uint32_t kind = i / WORLD_ITEMS, item = i % WORLD_ITEMS;
+            uint32_t set_s = world->time_s[user][kind][item];
+            uint32_t cleared_s = set_s == 0 ? world->cleared_s[user][kind][item] : 0;
+            assert_int_equal(told.time_s[user][kind][item], set_s >= since_s ? set_s : 0);
+            assert_int_equal(told.cleared_s[user][kind][item],
+                             cleared_s >= since_s ? cleared_s : 0);
+        }
+    }
+}
+
 void world_expect_store(const struct world *world, struct store *store)
 {
     static struct census census;
@@ -104,6 +145,8 @@ void world_expect_store(const struct world *world, struct store *store)
     assert_memory_equal(census.found.counts, world->counts, sizeof world->counts);
     assert_int_equal(census.found.defined, world->defined);
     expect_reads(world, store);
+    if (store->ops->list_changes != NULL && world->events > 0)
+        expect_changes(world, store, world->now_s - WORLD_CHANGES_TTL_S);
     struct store_report report = {0};
     enum status status = store_verify(store, NULL, NULL, &report);
     if (status != STATUS_OK)

@@ -133,15 +133,15 @@ static void test_version_refused(void **state)
     test_fill(store, 5);
     assert_int_equal(store_flush(store), STATUS_OK);
     store_close(store);
-    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 3}, known[] = {0, 0, 0, 2};
+    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 4}, known[] = {0, 0, 0, 3};
     const uint8_t before[] = {0, 0, 0, 1};
     char problem[256];
     test_write_row(&key, 1, next, sizeof(next));
     assert_null(test_open(0, false, problem));
-    assert_non_null(strstr(problem, "format version 3, this program knows 2"));
+    assert_non_null(strstr(problem, "format version 4, this program knows 3"));
     test_write_row(&key, 1, before, sizeof(before));
     assert_null(test_open(0, false, problem));
-    assert_non_null(strstr(problem, "format version 1, this program knows 2"));
+    assert_non_null(strstr(problem, "format version 1, this program knows 3"));
     test_write_row(&key, 1, "abc", 3);
     assert_null(test_open(0, false, problem));
     assert_non_null(strstr(problem, "damaged"));
@@ -257,8 +257,9 @@ static void test_page_costs_what_it_returns(void **state)
     for (int flushed = 0; flushed < 2; flushed++) {
         const uint32_t places[] = {LONG + 1, LONG / 2, 1000, 21};
         for (size_t i = 0; i < 4; i++)
-            assert_in_range(page_steps(store, (struct store_listed){places[i], {.lo = places[i]}}),
-                            20, 500);
+            assert_in_range(
+                page_steps(store, (struct store_listed){.time_s = places[i], .id.lo = places[i]}),
+                20, 500);
         assert_int_equal(store_flush(store), STATUS_OK);
     }
     free(likes);

@@ -235,7 +235,7 @@ static void gone_release(struct decision *decision)
 }
 
 /* The event's stamp. */
-static uint32_t decision_record(const struct decision *decision, enum event_type type)
+static uint32_t decision_append(const struct decision *decision, enum event_type type)
 {
     if (decision->hot->journal == NULL)
         return decision->hot->replay_stamp;
@@ -249,6 +249,13 @@ static uint32_t decision_record(const struct decision *decision, enum event_type
     for (uint32_t i = 0; i < decision->other_count; i++)
         event.cleared[i] = decision->others[i].kind;
     return stamp_of(journal_append(decision->hot->journal, &event));
+}
+
+static uint32_t decision_record(const struct decision *decision, enum event_type type)
+{
+    uint32_t stamp = decision_append(decision, type);
+    *user_changed(decision->users, decision->trail.user) = stamp;
+    return stamp;
 }
 
 static void forget(struct decision *decision, const struct found *found)

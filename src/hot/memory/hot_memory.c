@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "base/names.h"
 #include "filter/filters.h"
+#include "hot/memory/changes.h"
 #include "hot/memory/friends.h"
 #include "hot/memory/list.h"
 #include "hot/memory/sweep.h"
@@ -88,6 +89,8 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
     case HOT_FORGET:
     case HOT_DROP:
         return false;
+    case HOT_CHANGES:
+        return hot_memory_changes(hot, request, trail, scratch, LOAD_NOBODY);
     default:
         ASSERT(request->action == HOT_FRIENDS);
         return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
@@ -240,6 +243,8 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_forget(hot, request, scratch, worker);
         else if (request->action == HOT_DROP)
             hot_memory_drop(hot, request, scratch, worker);
+        else if (request->action == HOT_CHANGES)
+            hot_memory_changes(hot, request, trail, scratch, worker);
         else
             hot_memory_friends(hot, request, trail, scratch, worker);
     }

@@ -300,12 +300,13 @@ uint64_t list_item_position(struct hot_memory *hot, struct item item)
     const struct item_row *row = item_find(shard, hash, item);
     uint64_t end = row == NULL ? 0 : ((uint64_t)row->stamp + 1) << STAMP_SHIFT;
     pthread_mutex_unlock(&shard->lock);
-    uint64_t appended = journal_appended(hot->journal);
-    return end < appended ? end : appended;
+    return end;
 }
 
 enum status list_catch_up(struct hot_memory *hot, uint64_t position)
 {
+    uint64_t appended = journal_appended(hot->journal);
+    position = position < appended ? position : appended;
     if (position <= atomic_load(&hot->loads.applied))
         return STATUS_OK;
     journal_kick(hot->journal); /* it may be this very thread that appended it */

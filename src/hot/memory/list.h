@@ -32,8 +32,9 @@ void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
 bool list_reserve(struct hot_scratch *scratch, size_t count);
 
 /*
- * For a worker: has the store brought up to a position of the journal. OK, or LAGGING: it does not
- * get there in time. And the position at which it has all there is on an item.
+ * For a worker: has the store brought up to a position of the journal, or to the journal's end if that
+ * is before it. OK, or LAGGING: it does not get there in time. And the position at which it has all
+ * there is on an item.
  */
 enum status list_catch_up(struct hot_memory *hot, uint64_t position);
 uint64_t list_item_position(struct hot_memory *hot, struct item item);

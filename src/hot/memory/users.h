@@ -28,7 +28,8 @@ static inline struct id user_of(const struct user_row *row)
                        .lo = row->id_lo};
 }
 
-#define ABSENT_KEYS 64 /* a power of two */
+#define ABSENT_KEYS   64  /* a power of two */
+#define CHANGED_SLOTS 256 /* likewise */
 
 struct user_shard {
     _Alignas(64) pthread_mutex_t lock;
@@ -44,7 +45,14 @@ struct user_shard {
         struct cleared_key key;
         bool used;
     } absent[ABSENT_KEYS];
+    uint32_t changed[CHANGED_SLOTS]; /* stamps: users that hash there did not change since */
 };
+
+/* The stamp of the last change of a user, or a later one. */
+static inline uint32_t *user_changed(struct user_shard *shard, uint64_t hash)
+{
+    return &shard->changed[hash & (CHANGED_SLOTS - 1)];
+}
 
 /* What a new reaction needs, taken from the slab before anything is changed. */
 struct user_room {

@@ -13,9 +13,9 @@ static size_t keep_first(struct store_listed *out, size_t used, size_t limit,
                          struct store_listed listed)
 {
     size_t at = used < limit ? used : limit - 1;
-    if (used == limit && store_listed_order(out[at], listed) < 0)
+    if (used == limit && store_changed_order(out[at], listed) < 0)
         return used;
-    for (; at > 0 && store_listed_order(listed, out[at - 1]) < 0; at--)
+    for (; at > 0 && store_changed_order(listed, out[at - 1]) < 0; at--)
         out[at] = out[at - 1];
     out[at] = listed;
     return used < limit ? used + 1 : limit;
@@ -70,5 +70,38 @@ size_t memory_list_user(const struct memory_rows *rows, struct id user,
     size_t used = 0;
     while (used < limit && next_of_user(rows, user, after, &out[used]))
         after = &out[used++];
+    return used;
+}
+
+/* Of what was cleared, that which is still so. */
+static bool is_change(const struct memory_rows *rows, const struct memory_row *row, struct id user,
+                      uint32_t since_s)
+{
+    struct memory_key live = row->key;
+    if (!id_equal(row->key.user, user) || row->value < since_s)
+        return false;
+    if (row->key.sort != SORT_CLEARED)
+        return row->key.sort == SORT_REACTION;
+    live.sort = SORT_REACTION;
+    live.time_s = 0;
+    return since_s != 0 && memory_rows_find(rows, &live) == NULL;
+}
+
+size_t memory_changes_page(const struct memory_rows *rows, struct id user, uint32_t since_s,
+                           struct store_listed after, struct store_listed *out, size_t limit)
+{
+    size_t used = 0;
+    for (size_t i = 0; limit > 0 && i < rows->head_count; i++)
+        for (const struct memory_row *row = rows->heads[i]; row != NULL; row = row->next) {
+            if (!is_change(rows, row, user, since_s))
+                continue;
+            struct store_listed listed = {.time_s = (uint32_t)row->value,
+                                          .type = row->key.type,
+                                          .kind = (uint8_t)row->key.name,
+                                          .cleared = row->key.sort == SORT_CLEARED,
+                                          .id = row->key.item};
+            if (after.time_s == 0 || store_changed_order(after, listed) < 0)
+                used = keep_first(out, used, limit, listed);
+        }
     return used;
 }

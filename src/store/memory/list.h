@@ -18,5 +18,8 @@ size_t memory_list_page(const struct memory_rows *rows, const struct memory_list
 size_t memory_list_user(const struct memory_rows *rows, struct id user,
                         const struct store_reaction *after, struct store_reaction *out,
                         size_t limit);
+/* Likewise of what the user changed since then (store_list_changes). */
+size_t memory_changes_page(const struct memory_rows *rows, struct id user, uint32_t since_s,
+                           struct store_listed after, struct store_listed *out, size_t limit);
 
 #endif

@@ -11,13 +11,13 @@ enum { HEADS_FIRST = 64 };
 static uint64_t key_hash(const struct memory_key *key)
 {
     uint64_t rest = (uint64_t)key->sort << 32 | (uint64_t)key->type << 16 | key->name;
-    return hash_mix(id_hash(key->user, rest), id_hash(key->item, rest));
+    return hash_mix(id_hash(key->user, rest), id_hash(key->item, rest + key->time_s));
 }
 
 static bool key_equal(const struct memory_key *a, const struct memory_key *b)
 {
     return id_equal(a->user, b->user) && id_equal(a->item, b->item) && a->sort == b->sort &&
-           a->type == b->type && a->name == b->name;
+           a->type == b->type && a->name == b->name && a->time_s == b->time_s;
 }
 
 void memory_rows_destroy(struct memory_rows *rows)

@@ -1,5 +1,5 @@
 /*
- * A table of rows of any sort: reactions, counters, names and tokens. No lock of its own; the
+ * A table of rows of any sort: reactions, counters, names, tokens, what was cleared. No lock of its own; the
  * caller charges memory_row_bytes for each row.
  */
 #ifndef LAUD_STORE_MEMORY_ROWS_H
@@ -11,22 +11,23 @@
 
 #include "store/store.h"
 
-enum memory_sort { SORT_REACTION = 1, SORT_COUNT, SORT_NAME, SORT_TOKEN };
+enum memory_sort { SORT_REACTION = 1, SORT_COUNT, SORT_NAME, SORT_TOKEN, SORT_CLEARED };
 
 /* What a sort does not need is 0. */
 struct memory_key {
     struct id user; /* or the token */
     struct id item;
     uint32_t sort;
-    uint16_t type; /* or the index of a name */
-    uint16_t name; /* kind, counter or role */
+    uint16_t type;   /* or the index of a name */
+    uint16_t name;   /* kind, counter or role */
+    uint32_t time_s; /* when it was cleared */
 };
 
 struct memory_row {
     struct memory_row *next;
     uint64_t hash;
     struct memory_key key;
-    int64_t value; /* time_s, or the counter's */
+    int64_t value; /* time_s (of what was cleared too), or the counter's */
     uint8_t length;
     char text[LIMIT_NAME_LENGTH];
 };
@@ -56,6 +57,14 @@ static inline struct memory_key memory_key_reaction(const struct store_reaction 
 {
     struct memory_key key = memory_key_item(SORT_REACTION, reaction->item, reaction->kind);
     key.user = reaction->user;
+    return key;
+}
+
+static inline struct memory_key memory_key_cleared(const struct store_reaction *reaction)
+{
+    struct memory_key key = memory_key_reaction(reaction);
+    key.sort = SORT_CLEARED;
+    key.time_s = reaction->cleared_s;
     return key;
 }
 

@@ -27,6 +27,8 @@ struct store_memory {
     uint64_t durable;
     uint64_t reactions;
     uint32_t token_horizon_s;
+    uint32_t cleared_horizon_s;
+    uint32_t newest_s;
 };
 
 struct store_snapshot {
@@ -133,6 +135,26 @@ static enum status list_user(struct store *store, struct id user,
     return STATUS_OK;
 }
 
+static enum status list_changes(struct store *store, struct id user, uint32_t since_s,
+                                struct store_listed after, struct store_listed *out, size_t limit,
+                                struct store_changed *changed)
+{
+    struct store_memory *memory = memory_of(store);
+    enum status status = STATUS_OK;
+    pthread_mutex_lock(&memory->lock);
+    *changed = (struct store_changed){.last = after, .newest_s = memory->newest_s};
+    uint32_t newest_s = memory->newest_s == 0 ? 1 : memory->newest_s;
+    if (since_s != 0 && (since_s < memory->cleared_horizon_s || since_s > newest_s))
+        status = STATUS_START_OVER;
+    else
+        changed->count = memory_changes_page(&memory->rows, user, since_s, after, out, limit);
+    pthread_mutex_unlock(&memory->lock);
+    changed->more = status == STATUS_OK && changed->count == limit;
+    if (changed->count > 0)
+        changed->last = out[changed->count - 1];
+    return status;
+}
+
 static enum status check_claims(struct store_memory *memory, const struct store_changes *changes)
 {
     for (size_t i = 0; i < changes->reaction_count; i++) {
@@ -161,11 +183,25 @@ static bool make_row(struct store_memory *memory, struct memory_key key)
     return memory_rows_make(&memory->rows, &key) != NULL;
 }
 
+/* All that may have been cleared, one after the other; cleared_s is 0 of what was not. */
+static size_t cleared_count(const struct store_changes *changes)
+{
+    return changes->reaction_count + changes->passed_count;
+}
+
+static const struct store_reaction *cleared_at(const struct store_changes *changes, size_t at)
+{
+    return at < changes->reaction_count ? &changes->reactions[at]
+                                        : &changes->passed[at - changes->reaction_count];
+}
+
 static bool make_rows(struct store_memory *memory, const struct store_changes *changes)
 {
     bool made = true;
     for (size_t i = 0; made && i < changes->reaction_count; i++)
         made = make_row(memory, memory_key_reaction(&changes->reactions[i]));
+    for (size_t i = 0; made && i < cleared_count(changes); i++)
+        made = make_row(memory, memory_key_cleared(cleared_at(changes, i)));
     for (size_t i = 0; made && i < changes->count_count; i++)
         made = make_row(
             memory, memory_key_item(SORT_COUNT, changes->counts[i].item, changes->counts[i].name));
@@ -190,6 +226,11 @@ static void set_values(struct store_memory *memory, const struct store_changes *
         row_of(memory, memory_key_reaction(change))->value = change->time_s;
         memory->reactions += (change->time_s != 0) - (uint64_t)change->was_live;
     }
+    for (size_t i = 0; i < cleared_count(changes); i++) {
+        const struct store_reaction *change = cleared_at(changes, i);
+        if (change->time_s == 0)
+            row_of(memory, memory_key_cleared(change))->value = change->cleared_s;
+    }
     for (size_t i = 0; i < changes->count_count; i++) {
         const struct store_count *count = &changes->counts[i];
         struct memory_row *row =
@@ -205,17 +246,22 @@ static void set_values(struct store_memory *memory, const struct store_changes *
         row_of(memory, token_key(&changes->tokens[i]))->value = changes->tokens[i].time_s;
     if (changes->token_horizon_s > memory->token_horizon_s)
         memory->token_horizon_s = changes->token_horizon_s;
+    if (changes->cleared_horizon_s > memory->cleared_horizon_s)
+        memory->cleared_horizon_s = changes->cleared_horizon_s;
+    if (changes->newest_s > memory->newest_s)
+        memory->newest_s = changes->newest_s;
     memory->position = changes->position;
 }
 
-/* Rows that say nothing go: a reaction without a time, a counter of 0, a token too old. */
+/* Rows that say nothing go: a reaction without a time, a counter of 0, what is too old. */
 static void sweep(struct store_memory *memory)
 {
     for (size_t i = 0; i < memory->rows.head_count; i++)
         for (struct memory_row *row = memory->rows.heads[i], *next; row != NULL; row = next) {
             next = row->next;
             if (row->value == 0 ||
-                (row->key.sort == SORT_TOKEN && row->value < memory->token_horizon_s))
+                (row->key.sort == SORT_TOKEN && row->value < memory->token_horizon_s) ||
+                (row->key.sort == SORT_CLEARED && row->value < memory->cleared_horizon_s))
                 memory_rows_remove(&memory->rows, row);
         }
 }
@@ -228,14 +274,16 @@ static void sweep_row(struct store_memory *memory, struct memory_key key)
 }
 
 static void sweep_changes(struct store_memory *memory, const struct store_changes *changes,
-                          uint32_t horizon_before_s)
+                          bool horizons_moved)
 {
-    if (changes->token_count > 0 || memory->token_horizon_s != horizon_before_s) {
+    if (changes->token_count > 0 || horizons_moved) {
         sweep(memory);
         return;
     }
     for (size_t i = 0; i < changes->reaction_count; i++)
         sweep_row(memory, memory_key_reaction(&changes->reactions[i]));
+    for (size_t i = 0; i < cleared_count(changes); i++)
+        sweep_row(memory, memory_key_cleared(cleared_at(changes, i)));
     for (size_t i = 0; i < changes->count_count; i++)
         sweep_row(memory,
                   memory_key_item(SORT_COUNT, changes->counts[i].item, changes->counts[i].name));
@@ -249,15 +297,16 @@ static enum status apply_locked(struct store_memory *memory, const struct store_
     enum status status = check_claims(memory, changes);
     if (status != STATUS_OK)
         return status;
-    size_t most =
-        changes->reaction_count + changes->count_count + changes->name_count + changes->token_count;
+    size_t most = changes->reaction_count + cleared_count(changes) + changes->count_count +
+                  changes->name_count + changes->token_count;
     size_t before = memory->rows.count;
-    uint32_t horizon_s = memory->token_horizon_s;
+    bool horizons_move = changes->token_horizon_s > memory->token_horizon_s ||
+                         changes->cleared_horizon_s > memory->cleared_horizon_s;
     if (!memory_charge(memory->budget, most * MEMORY_ROW_BYTES))
         return STATUS_NO_MEMORY;
     if (make_rows(memory, changes)) {
         set_values(memory, changes);
-        sweep_changes(memory, changes, horizon_s);
+        sweep_changes(memory, changes, horizons_move);
     } else {
         sweep(memory);
         status = STATUS_NO_MEMORY;
@@ -449,6 +498,7 @@ static void stats(struct store *store, struct store_stats *out)
     *out = (struct store_stats){.position = memory->position,
                                 .durable = memory->durable,
                                 .reactions = memory->reactions,
+                                .newest_s = memory->newest_s,
                                 .memory_bytes = memory->rows.count * (uint64_t)MEMORY_ROW_BYTES,
                                 .state = "ok"};
     pthread_mutex_unlock(&memory->lock);
@@ -471,6 +521,7 @@ static const struct store_ops store_memory_ops = {
     .list_reactions = list_reactions,
     .list_reactors = list_reactors,
     .list_user = list_user,
+    .list_changes = list_changes,
     .apply = apply,
     .flush = flush,
     .snapshot = take_snapshot,

@@ -290,6 +290,34 @@ static bool write_tokens(struct apply *apply)
     return true;
 }
 
+/* What is past the horizon already (a journal that is read again) need not come back. */
+static inline bool is_remembered(const struct apply *apply, const struct store_reaction *change)
+{
+    return change->time_s == 0 && change->cleared_s != 0 &&
+           change->cleared_s >= apply->place.cleared_horizon_s;
+}
+
+static void pile_cleared(struct apply *apply, const struct store_reaction *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_remembered(apply, &changes[i]))
+            rows_add(apply->rows, key_write_cleared(rows_room(apply->rows), &changes[i]), 0);
+}
+
+static bool write_cleared(struct apply *apply)
+{
+    const struct store_changes *changes = apply->changes;
+    size_t most = changes->passed_count;
+    for (size_t i = 0; i < changes->reaction_count; i++)
+        most += changes->reactions[i].time_s == 0;
+    if (!rows_start(apply->rows, most))
+        return false;
+    pile_cleared(apply, changes->reactions, changes->reaction_count);
+    pile_cleared(apply, changes->passed, changes->passed_count);
+    write_rows(apply);
+    return true;
+}
+
 static void write_place(struct apply *apply)
 {
     uint8_t key = TAG_POSITION, value[POSITION_BYTES];
@@ -301,7 +329,7 @@ static bool write_up_to_place(struct apply *apply)
 {
     _Static_assert(TAG_COUNTERS < TAG_BY_ITEM && TAG_BY_ITEM < TAG_TOKEN && TAG_TOKEN < TAG_NAME &&
                        TAG_NAME < TAG_POSITION && TAG_POSITION < TAG_REACTION &&
-                       TAG_REACTION < TAG_BY_USER,
+                       TAG_REACTION < TAG_BY_USER && TAG_BY_USER < TAG_CLEARED,
                    "this is the order of keys");
     if (!pile_counts(apply))
         return false;
@@ -321,7 +349,7 @@ static bool write_beyond_place(struct apply *apply)
         return false;
     write_relations(apply);
     by_user_write(&apply->sink, apply->rows);
-    return true;
+    return write_cleared(apply);
 }
 
 static void *apart_run(void *argument)
@@ -366,6 +394,10 @@ static void count_changes(struct apply *apply)
         apply->place.reactions += (change->time_s != 0) - (uint64_t)change->was_live;
     }
     apply->place.position = changes->position;
+    if (changes->newest_s > apply->place.newest_s)
+        apply->place.newest_s = changes->newest_s;
+    if (changes->cleared_horizon_s > apply->place.cleared_horizon_s)
+        apply->place.cleared_horizon_s = changes->cleared_horizon_s;
 }
 
 static enum status look_up_lived(struct apply *apply)
@@ -406,7 +438,8 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
         return status;
     uint64_t errors = background_errors(rocks);
     status = sink_start(&apply.sink, rocks,
-                        3 * changes->reaction_count + changes->count_count + changes->token_count);
+                        3 * changes->reaction_count + changes->passed_count + changes->count_count +
+                            changes->token_count);
     if (status != STATUS_OK)
         return status;
     status = write_all(&apply);
@@ -415,6 +448,8 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
     rocks->place = apply.place;
     atomic_store(&rocks->reactions, apply.place.reactions);
     atomic_store(&rocks->position, apply.place.position);
+    atomic_store(&rocks->newest_s, apply.place.newest_s);
+    atomic_store(&rocks->cleared_horizon_s, apply.place.cleared_horizon_s);
     atomic_store(&rocks->background_errors, errors);
     return STATUS_OK;
 }
@@ -454,7 +489,9 @@ enum status rocksdb_flush_all(struct store *store)
         return STATUS_READONLY;
     enum status status = flush_and_mark(rocks);
     atomic_store(&rocks->failed, (int)status);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         atomic_store(&rocks->durable, rocks->place.position);
+        atomic_store(&rocks->expired_s, rocks->place.cleared_horizon_s);
+    }
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * The format of the store, version 2. All rows are in the default column family. Integers of more
+ * The format of the store, version 3. All rows are in the default column family. Integers of more
  * than one byte are big-endian, so that keys sort as numbers do.
  *
  *   id      8, then 8 bytes: a narrow id; or 16, then 16 bytes, the upper half first: a wide one.
@@ -12,6 +12,7 @@
  *   'R' hash(user) user kind type item                    time_s u32            the relation
  *   'I' hash(item) type item kind ~time_s user            nothing               by item, newest first
  *   'U' hash(user) user kind type ~time_s item            nothing               by user, newest first
+ *   'X' hash(user) user kind type ~time_s item            nothing               cleared at time_s
  *   'C' hash(item) type item                              counters (merge.c)    of an item
  *   'N' role index                                        text                  a name
  *   'K' time_s token                                      type item             a token
@@ -20,9 +21,13 @@
  *
  * (user and item: id; kind and role: u8; type and index: u16; time_s: u32; token: 16 bytes.)
  *
- * The place is u64 position, u64 number of 'R' rows, u32 token horizon, u32 tokens swept up to. It
- * is written by every batch, so what a flush makes durable always carries the position it reaches.
- * Tokens before the horizon do not count as there; their rows go in sweeps, a range at a time.
+ * The place is u64 position, u64 number of 'R' rows, u32 token horizon, u32 tokens swept up to, u32
+ * time of the newest event, u32 horizon of what was cleared. It is written by every batch, so what a
+ * flush makes durable always carries the position it reaches. Tokens before the horizon do not count
+ * as there; their rows go in sweeps, a range at a time. Of what was cleared, rows before the horizon
+ * go when RocksDB merges them (expire.c); one of a reaction that is live again says nothing.
+ *
+ * Version 2 had no 'X' rows, and a place without the last two, which are 0 then.
  */
 #include "store/rocksdb/keys.h"
 
@@ -113,6 +118,13 @@ size_t key_write_by_user(uint8_t out[KEY_MAX], const struct store_reaction *reac
     return (size_t)(write_id(out + head + 4, reaction->item.id) - out);
 }
 
+size_t key_write_cleared(uint8_t out[KEY_MAX], const struct store_reaction *reaction)
+{
+    size_t length = key_write_by_user(out, reaction, reaction->cleared_s);
+    out[0] = TAG_CLEARED;
+    return length;
+}
+
 size_t key_write_counters(uint8_t out[KEY_MAX], struct item item)
 {
     out[0] = TAG_COUNTERS;
@@ -148,6 +160,8 @@ void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place)
     put_u64(out + 8, place->reactions);
     put_u32(out + 16, place->token_horizon_s);
     put_u32(out + 20, place->token_swept_s);
+    put_u32(out + 24, place->newest_s);
+    put_u32(out + 28, place->cleared_horizon_s);
 }
 
 bool key_read_reaction(const uint8_t *key, size_t length, struct store_reaction *out)
@@ -177,8 +191,13 @@ bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *
 
 bool key_read_by_user(const uint8_t *key, size_t length, struct store_reaction *out)
 {
+    return length > 0 && key[0] == TAG_BY_USER && key_read_changed(key, length, out);
+}
+
+bool key_read_changed(const uint8_t *key, size_t length, struct store_reaction *out)
+{
     const uint8_t *end = key + length;
-    if (length < 4 || key[0] != TAG_BY_USER)
+    if (length < 4 || (key[0] != TAG_BY_USER && key[0] != TAG_CLEARED))
         return false;
     const uint8_t *at = read_id(key + 3, end, &out->user);
     if (at == NULL || end - at < 7 || get_u16(key + 1) != user_prefix(out->user))
@@ -187,6 +206,13 @@ bool key_read_by_user(const uint8_t *key, size_t length, struct store_reaction *
     out->item.type = get_u16(at + 1);
     out->time_s = ~get_u32(at + 3);
     return read_id(at + 7, end, &out->item.id) == end;
+}
+
+uint32_t key_cleared_time(const uint8_t *key, size_t length)
+{
+    if (length <= 1 + KEY_HASH_BYTES || key[0] != TAG_CLEARED || length < relation_head(key) + 4)
+        return 0;
+    return ~get_u32(key + relation_head(key));
 }
 
 bool key_read_counters(const uint8_t *key, size_t length, struct item *out)
@@ -222,12 +248,16 @@ bool token_read(const uint8_t *key, size_t key_length, const uint8_t *value, siz
 
 bool place_read(const uint8_t *value, size_t length, struct store_place *out)
 {
-    if (length != POSITION_BYTES)
+    if (length != POSITION_BYTES && length != POSITION_BYTES_BEFORE)
         return false;
     *out = (struct store_place){.position = get_u64(value),
                                 .reactions = get_u64(value + 8),
                                 .token_horizon_s = get_u32(value + 16),
                                 .token_swept_s = get_u32(value + 20)};
+    if (length == POSITION_BYTES_BEFORE)
+        return true;
+    out->newest_s = get_u32(value + 24);
+    out->cleared_horizon_s = get_u32(value + 28);
     return true;
 }
 
@@ -239,14 +269,28 @@ size_t key_item_part(const uint8_t *key, size_t length)
     return part <= length ? part : 0;
 }
 
+size_t changed_write_head(uint8_t head[KEY_MAX], uint8_t tag, struct id user)
+{
+    head[0] = tag;
+    put_u16(head + 1, user_prefix(user));
+    return (size_t)(write_id(head + 3, user) - head);
+}
+
+/* No kind has this index. */
+size_t changed_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length)
+{
+    _Static_assert(LIMIT_NAMES < UINT8_MAX, "it comes behind every kind");
+    memcpy(out, head, head_length);
+    out[head_length] = UINT8_MAX;
+    return head_length + 1;
+}
+
 size_t list_write_reactions(uint8_t head[KEY_MAX], struct id user, uint8_t kind, uint16_t type)
 {
-    head[0] = TAG_BY_USER;
-    put_u16(head + 1, user_prefix(user));
-    uint8_t *at = write_id(head + 3, user);
-    *at++ = kind;
-    put_u16(at, type);
-    return (size_t)(at + 2 - head);
+    size_t length = changed_write_head(head, TAG_BY_USER, user);
+    head[length] = kind;
+    put_u16(head + length + 1, type);
+    return length + 3;
 }
 
 size_t list_write_reactors(uint8_t head[KEY_MAX], struct item item, uint8_t kind)

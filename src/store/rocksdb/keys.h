@@ -22,22 +22,27 @@ enum {
     TAG_REACTION = 'R',
     TAG_BY_USER = 'U',
     TAG_VERSION = 'V',
+    TAG_CLEARED = 'X',
 };
 
 enum {
-    STORE_FORMAT_VERSION = 2,
+    STORE_FORMAT_VERSION = 3,
+    STORE_FORMAT_BEFORE = 2, /* that can be brought to it */
     KEY_HASH_BYTES = 2,
     KEY_MAX = 1 + KEY_HASH_BYTES + 2 + 17 + 1 + 4 + 17,
     TOKEN_VALUE_MAX = 2 + 17,
-    POSITION_BYTES = 24,
+    POSITION_BYTES = 32,
+    POSITION_BYTES_BEFORE = 24,
 };
 
 /* What the position row says. */
 struct store_place {
     uint64_t position;
-    uint64_t reactions;       /* live */
-    uint32_t token_horizon_s; /* tokens older than this are not there any more */
-    uint32_t token_swept_s;   /* rows of tokens older than this are removed */
+    uint64_t reactions;         /* live */
+    uint32_t token_horizon_s;   /* tokens older than this are not there any more */
+    uint32_t token_swept_s;     /* rows of tokens older than this are removed */
+    uint32_t newest_s;          /* time of the newest event */
+    uint32_t cleared_horizon_s; /* what was cleared before this is not all there any more */
 };
 
 size_t key_write_reaction(uint8_t out[KEY_MAX], const struct store_reaction *reaction);
@@ -45,6 +50,7 @@ size_t key_write_by_item(uint8_t out[KEY_MAX], const struct store_reaction *reac
                          uint32_t time_s);
 size_t key_write_by_user(uint8_t out[KEY_MAX], const struct store_reaction *reaction,
                          uint32_t time_s);
+size_t key_write_cleared(uint8_t out[KEY_MAX], const struct store_reaction *reaction);
 size_t key_write_counters(uint8_t out[KEY_MAX], struct item item);
 size_t key_write_name(uint8_t out[KEY_MAX], uint8_t role, uint16_t index);
 size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t token[2]);
@@ -55,6 +61,10 @@ void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place);
 bool key_read_reaction(const uint8_t *key, size_t length, struct store_reaction *out);
 bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *out);
 bool key_read_by_user(const uint8_t *key, size_t length, struct store_reaction *out);
+/* A by-user row or one of what was cleared, and then when: time_s. */
+bool key_read_changed(const uint8_t *key, size_t length, struct store_reaction *out);
+/* When it was cleared; 0: it is no such row. */
+uint32_t key_cleared_time(const uint8_t *key, size_t length);
 bool key_read_counters(const uint8_t *key, size_t length, struct item *out);
 bool name_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
                struct store_name *out);
@@ -80,6 +90,10 @@ size_t list_write_user(uint8_t out[KEY_BOUND_MAX], struct id user,
                        const struct store_reaction *after);
 size_t list_write_user_end(uint8_t out[KEY_BOUND_MAX], struct id user);
 bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out);
+
+/* All that a user set or cleared (by tag): between the head and the end (exclusive). */
+size_t changed_write_head(uint8_t head[KEY_MAX], uint8_t tag, struct id user);
+size_t changed_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length);
 
 /* The head of its user's list, of a relation key that was written here; and the by-user key. */
 static inline size_t relation_head(const uint8_t *key)

@@ -32,6 +32,7 @@ struct store_rocksdb {
     rocksdb_writeoptions_t *write;
     rocksdb_envoptions_t *files;
     rocksdb_ingestexternalfileoptions_t *ingest;
+    rocksdb_compactionfilter_t *expiring;
     rocksdb_t *database;
     rocksdb_column_family_handle_t *family;
 
@@ -47,6 +48,9 @@ struct store_rocksdb {
     _Atomic uint64_t position;
     _Atomic uint64_t durable;
     _Atomic uint64_t reactions;
+    _Atomic uint32_t newest_s;
+    _Atomic uint32_t cleared_horizon_s; /* what was cleared before this is not asked for */
+    _Atomic uint32_t expired_s;         /* and before this is gone, or may go at any moment */
     _Atomic uint64_t background_errors; /* of RocksDB, that were over when a write last succeeded */
     _Atomic int failed;                 /* enum status of the last apply or flush */
 };
@@ -102,6 +106,14 @@ enum status rocksdb_list_reactors(struct store *store, struct item item, uint8_t
 enum status rocksdb_list_user(struct store *store, struct id user,
                               const struct store_reaction *after, struct store_reaction *out,
                               size_t limit, size_t *count);
+
+/* changes.c */
+enum status rocksdb_list_changes(struct store *store, struct id user, uint32_t since_s,
+                                 struct store_listed after, struct store_listed *out, size_t limit,
+                                 struct store_changed *changed);
+
+/* expire.c: drops rows of what was cleared before *expired_s, which outlives it. */
+rocksdb_compactionfilter_t *expire_filter(const _Atomic uint32_t *expired_s);
 
 /* apply.c */
 enum status rocksdb_apply(struct store *store, const struct store_changes *changes);

@@ -30,6 +30,7 @@ struct opening {
     bool has_current;
     bool has_tables;
     bool has_mark;
+    bool is_before; /* of the format version before this one */
     uint64_t mark;
 };
 
@@ -118,6 +119,8 @@ static bool open_database(struct opening *opening)
     const struct store_rocksdb_options *options = &opening->options;
     rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
     rocks->options = tune_options(options, !opening->has_current, rocks->cache);
+    rocks->expiring = expire_filter(&rocks->expired_s);
+    rocksdb_options_set_compaction_filter(rocks->options, rocks->expiring);
     rocks->read = tune_read(NULL, false);
     rocks->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(rocks->write, 1);
@@ -153,6 +156,21 @@ static bool is_empty(struct store_rocksdb *rocks, enum status *status)
     return empty;
 }
 
+static bool write_format(struct opening *opening)
+{
+    struct store_rocksdb *rocks = opening->rocks;
+    uint8_t key = TAG_VERSION, value[4];
+    put_u32(value, STORE_FORMAT_VERSION);
+    char *text = NULL;
+    rocksdb_put(rocks->database, rocks->write, (const char *)&key, 1, (const char *)value,
+                sizeof(value), &text);
+    enum status status = problem_status(text, "opening");
+    if (status == STATUS_OK)
+        status = rocksdb_flush_all(&rocks->store);
+    return status == STATUS_OK ||
+           refuse_status(opening, status, "its format version cannot be written");
+}
+
 static bool begin_format(struct opening *opening)
 {
     struct store_rocksdb *rocks = opening->rocks;
@@ -165,15 +183,7 @@ static bool begin_format(struct opening *opening)
                       opening->options.directory);
     if (rocks->read_only)
         return true;
-    uint8_t key = TAG_VERSION, value[4];
-    put_u32(value, STORE_FORMAT_VERSION);
-    char *text = NULL;
-    rocksdb_put(rocks->database, rocks->write, (const char *)&key, 1, (const char *)value,
-                sizeof(value), &text);
-    status = problem_status(text, "opening");
-    if (status == STATUS_OK)
-        status = rocksdb_flush_all(&rocks->store);
-    return status == STATUS_OK || refuse_status(opening, status, "its first row cannot be written");
+    return write_format(opening);
 }
 
 static bool check_format(struct opening *opening, bool *begun)
@@ -191,7 +201,8 @@ static bool check_format(struct opening *opening, bool *begun)
     if (length != 4)
         return refuse(opening, "the store in %s is damaged: its format version does not read",
                       directory);
-    if (get_u32(value) != STORE_FORMAT_VERSION)
+    opening->is_before = get_u32(value) == STORE_FORMAT_BEFORE;
+    if (!opening->is_before && get_u32(value) != STORE_FORMAT_VERSION)
         return refuse(opening, "the store in %s has format version %u, this program knows %d",
                       directory, get_u32(value), STORE_FORMAT_VERSION);
     return true;
@@ -221,7 +232,16 @@ static bool check_place(struct opening *opening)
     atomic_store(&rocks->position, rocks->place.position);
     atomic_store(&rocks->durable, rocks->place.position);
     atomic_store(&rocks->reactions, rocks->place.reactions);
+    atomic_store(&rocks->newest_s, rocks->place.newest_s);
+    atomic_store(&rocks->cleared_horizon_s, rocks->place.cleared_horizon_s);
+    atomic_store(&rocks->expired_s, rocks->place.cleared_horizon_s);
     return true;
+}
+
+/* What version 2 has reads as it is; what this one adds, an older program must not meet. */
+static bool upgrade(struct opening *opening)
+{
+    return !opening->is_before || opening->rocks->read_only || write_format(opening);
 }
 
 static bool open_steps(struct opening *opening)
@@ -229,7 +249,7 @@ static bool open_steps(struct opening *opening)
     bool begun;
     return look_at_directory(opening) && charge(opening) && open_database(opening) &&
            check_format(opening, &begun) && (begun || begin_format(opening)) &&
-           check_place(opening);
+           check_place(opening) && upgrade(opening);
 }
 
 static void store_rocksdb_close(struct store *store)
@@ -239,6 +259,8 @@ static void store_rocksdb_close(struct store *store)
         rocksdb_column_family_handle_destroy(rocks->family);
     if (rocks->database != NULL)
         rocksdb_close(rocks->database);
+    if (rocks->expiring != NULL)
+        rocksdb_compactionfilter_destroy(rocks->expiring);
     if (rocks->batch != NULL)
         rocksdb_writebatch_destroy(rocks->batch);
     if (rocks->ingest != NULL)
@@ -300,6 +322,7 @@ static void stats(struct store *store, struct store_stats *out)
     *out = (struct store_stats){.position = atomic_load(&rocks->position),
                                 .durable = atomic_load(&rocks->durable),
                                 .reactions = atomic_load(&rocks->reactions),
+                                .newest_s = atomic_load(&rocks->newest_s),
                                 .disk_bytes = property(rocks, "rocksdb.total-sst-files-size"),
                                 .merges = property(rocks, "rocksdb.num-running-compactions") +
                                           property(rocks, "rocksdb.num-running-flushes") +
@@ -316,6 +339,7 @@ static const struct store_ops store_rocksdb_ops = {
     .list_reactions = rocksdb_list_reactions,
     .list_reactors = rocksdb_list_reactors,
     .list_user = rocksdb_list_user,
+    .list_changes = rocksdb_list_changes,
     .apply = rocksdb_apply,
     .flush = rocksdb_flush_all,
     .snapshot = rocksdb_take_snapshot,

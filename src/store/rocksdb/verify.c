@@ -267,6 +267,22 @@ static enum status verify_by_user(struct verify *verify)
     return end_scan(verify, &scan, status);
 }
 
+/* They stand for nothing else in the store: whether one still says something, the relations know. */
+static enum status read_cleared(struct verify *verify)
+{
+    struct scan scan;
+    enum status status = STATUS_OK;
+    scan_start(&scan, verify->rocks, verify->snapshot->moment, TAG_CLEARED);
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan)) {
+        struct store_reaction reaction;
+        count_row(verify);
+        if (scan.value_length != 0 || !key_read_changed(scan.key, scan.key_length, &reaction) ||
+            reaction.time_s == 0)
+            status = unreadable(verify, &scan);
+    }
+    return end_scan(verify, &scan, status);
+}
+
 /* The two lists that a relation must be in. */
 struct listing {
     uint8_t tag;
@@ -374,6 +390,8 @@ static enum status verify_all(struct verify *verify)
         status = verify_relations(verify);
     if (status == STATUS_OK)
         status = verify_by_user(verify);
+    if (status == STATUS_OK)
+        status = read_cleared(verify);
     if (status == STATUS_OK)
         status = compare_listing(verify, &listing_item, &verify->by_item);
     if (status == STATUS_OK)

@@ -1,0 +1,191 @@
+/* CHANGES in words; its cursors are taken back as they were given, for the same user alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "op/cursor.h"
+#include "op/op.h"
+#include "words.h"
+
+static struct names *names;
+static struct op_scratch scratch;
+static struct hot_request request;
+
+static enum status decode(const char *line)
+{
+    memset(&request, 0x5a, sizeof request);
+    return words_decode(line, names, &scratch, &request);
+}
+
+static void decodes(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("CHANGES 7"), STATUS_OK);
+    assert_int_equal(request.action, HOT_CHANGES);
+    assert_int_equal(request.user.lo, 7);
+    assert_int_equal(request.limit, LIMIT_CHANGES_USUAL);
+    assert_int_equal(request.since_s, 0);
+    assert_int_equal(request.until_s, 0);
+    assert_int_equal(request.after.time_s, 0);
+    assert_int_equal(decode("changes 7 limit 1000 since "), STATUS_BAD_ARITY);
+    assert_int_equal(decode("CHANGES 7 LIMIT 1000"), STATUS_OK);
+    assert_int_equal(request.limit, 1000);
+    static const struct {
+        const char *line;
+        const char *part;
+    } bad[] = {
+        {"CHANGES x", "a user must be"},
+        {"CHANGES 7 LIMIT 1001", "from 1 to 1000, got '1001'"},
+        {"CHANGES 7 LIMIT 0", "from 1 to 1000"},
+        {"CHANGES 7 LIMIT 1 LIMIT 2", "or SINCE and a cursor, once"},
+        {"CHANGES 7 CURSOR x", "or SINCE and a cursor, once"},
+        {"CHANGES 7 SINCE x", "of the same user gave it, got 'x'"},
+        {"CHANGES 7 SINCE 0", "of the same user gave it"},
+        {"CHANGES 7 SINCE 1700000000", "of the same user gave it"},
+        {"CHANGES 7 SINCE a SINCE b", "of the same user gave it"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(decode(bad[i].line), STATUS_BAD_ARGUMENT);
+        assert_non_null(strstr(scratch.sentence, bad[i].part));
+    }
+}
+
+static const struct {
+    uint32_t since_s;
+    uint32_t until_s;
+    bool more;
+    struct store_listed after;
+} rounds[] = {
+    {.since_s = 5, .until_s = 1},
+    {.since_s = 0, .until_s = UINT32_MAX},
+    {.since_s = 0, .until_s = 9, .more = true, .after = {.time_s = 1}},
+    {.since_s = 8,
+     .until_s = 9,
+     .more = true,
+     .after = {.time_s = UINT32_MAX, .type = 1023, .kind = 249, .cleared = true, .id.lo = 42}},
+    {.since_s = 8,
+     .until_s = 9,
+     .more = true,
+     .after = {.time_s = 7, .type = 256, .kind = 1, .id = {.hi = 1, .lo = UINT64_MAX}}},
+};
+enum { ROUNDS = sizeof rounds / sizeof rounds[0] };
+
+static size_t write_cursor(size_t at, char out[CURSOR_ROUND_TEXT + 1])
+{
+    assert_int_equal(decode("CHANGES 7"), STATUS_OK);
+    request.since_s = rounds[at].since_s;
+    request.until_s = rounds[at].until_s;
+    request.more = rounds[at].more;
+    request.after = rounds[at].after;
+    size_t length = cursor_write_round(&request, out);
+    assert_true(length <= CURSOR_ROUND_TEXT);
+    out[length] = '\0';
+    return length;
+}
+
+static enum status decode_with(const char *user, const char *cursor)
+{
+    char line[256];
+    snprintf(line, sizeof line, "CHANGES %s LIMIT 5 SINCE %s", user, cursor);
+    return decode(line);
+}
+
+static void a_cursor_comes_back_as_it_was(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        char cursor[CURSOR_ROUND_TEXT + 1];
+        write_cursor(i, cursor);
+        assert_int_equal(decode_with("7", cursor), STATUS_OK);
+        assert_int_equal(request.limit, 5);
+        assert_int_equal(request.since_s, rounds[i].more ? rounds[i].since_s : rounds[i].until_s);
+        assert_int_equal(request.until_s, rounds[i].more ? rounds[i].until_s : 0);
+        assert_int_equal(store_changed_order(request.after, rounds[i].after), 0);
+        assert_int_equal(decode_with("8", cursor), STATUS_BAD_ARGUMENT);
+        assert_int_equal(decode_with("00000000-0000-0001-0000-000000000007", cursor),
+                         STATUS_BAD_ARGUMENT);
+    }
+}
+
+/* Neither takes the other's, whatever it is of. */
+static void lists_have_others(void **state)
+{
+    (void)state;
+    char cursor[CURSOR_ROUND_TEXT + 1], line[256];
+    for (size_t i = 0; i < ROUNDS; i++) {
+        write_cursor(i, cursor);
+        snprintf(line, sizeof line, "LIKES 7 video CURSOR %s", cursor);
+        assert_int_equal(decode(line), STATUS_BAD_ARGUMENT);
+        snprintf(line, sizeof line, "LIKERS video:7 CURSOR %s", cursor);
+        assert_int_equal(decode(line), STATUS_BAD_ARGUMENT);
+    }
+    assert_int_equal(decode("LIKES 7 video"), STATUS_OK);
+    for (int wide = 0; wide < 2; wide++) {
+        struct store_listed listed = {.time_s = 5, .id = {.hi = (uint64_t)wide, .lo = 6}};
+        size_t length = cursor_write(&request, listed, cursor);
+        cursor[length] = '\0';
+        snprintf(line, sizeof line, "CHANGES 7 SINCE %s", cursor);
+        assert_int_equal(decode(line), STATUS_BAD_ARGUMENT);
+        assert_int_equal(decode("LIKES 7 video"), STATUS_OK);
+    }
+}
+
+static bool reads(const char *bytes, size_t length)
+{
+    return cursor_read_round(&request, (struct text){bytes, length});
+}
+
+/* Any one byte changed, taken out or put in; and any two swapped. */
+static void an_edited_cursor_is_refused(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < ROUNDS; at++) {
+        char cursor[CURSOR_ROUND_TEXT + 2] = "", edited[CURSOR_ROUND_TEXT + 2];
+        size_t length = write_cursor(at, cursor);
+        for (size_t i = 0; i < length; i++) {
+            memcpy(edited, cursor, sizeof edited);
+            for (int byte = 0; byte < 256; byte++) {
+                edited[i] = (char)byte;
+                assert_int_equal(reads(edited, length), edited[i] == cursor[i]);
+            }
+            assert_false(reads(cursor, i));
+            assert_false(reads(cursor + i + 1, length - i - 1));
+            edited[i] = cursor[(i + 1) % length];
+            edited[(i + 1) % length] = cursor[i];
+            assert_int_equal(reads(edited, length), edited[i] == cursor[i]);
+        }
+        cursor[length] = '0';
+        assert_false(reads(cursor, length + 1));
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    uint16_t index;
+    names = names_new();
+    return names != NULL && names_intern(names, NAME_TYPE, "video", 5, &index) == STATUS_OK ? 0
+                                                                                            : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    names_free(names);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decodes),
+        cmocka_unit_test(a_cursor_comes_back_as_it_was),
+        cmocka_unit_test(lists_have_others),
+        cmocka_unit_test(an_edited_cursor_is_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
