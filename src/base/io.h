@@ -42,6 +42,21 @@ int io_size(const char *point, int fd, uint64_t *size);
 typedef int io_list_fn(void *context, const char *name);
 int io_list(const char *point, const char *path, io_list_fn *visit, void *context);
 
+/*
+ * Replaces a whole file: `write` (0 or -errno) fills another beside it, which is synced and renamed, and
+ * the directory is synced. 0 or -errno; after an error the file is the one before, or the new one if
+ * only the directory could not be synced.
+ */
+struct io_replace_points {
+    const char *make;
+    const char *sync;
+    const char *close;
+    const char *rename;
+    const char *unlink;
+};
+int io_replace(const struct io_replace_points *points, const char *path,
+               int (*write)(void *context, int fd), void *context);
+
 #ifdef LAUD_FAULTS
 void io_fault_point(const char *point);
 #else

@@ -17,6 +17,7 @@ static bool set_paths(struct check_store *check, const char *data)
         snprintf(check->journal_directory, sizeof check->journal_directory, "%s/journal", data);
     snprintf(check->directory, sizeof check->directory, "%s/store", data);
     snprintf(check->filter_path, sizeof check->filter_path, "%s/filters", data);
+    snprintf(check->boards_path, sizeof check->boards_path, "%s/boards", data);
     return longest < (int)sizeof check->journal_directory;
 }
 
@@ -104,5 +105,8 @@ enum status check_store_verify(struct check_store *check, const struct journal_r
     fprintf(check->summary, "store       %s\n", check->directory);
     fprintf(check->summary, "position    %" PRIu64 "\n", store_position(check->store));
     enum status status = verify_rows(check);
-    return status == STATUS_OK ? check_filters(check, journal) : status;
+    if (status == STATUS_OK)
+        status = check_filters(check, journal);
+    check_boards(check);
+    return status;
 }

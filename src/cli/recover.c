@@ -329,12 +329,16 @@ bool recover(struct recovered *r)
     snprintf(r->journal_directory, sizeof r->journal_directory, "%s/journal", data);
     snprintf(r->store_directory, sizeof r->store_directory, "%s/store", data);
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
+    snprintf(r->boards_path, sizeof r->boards_path, "%s/boards", data);
     r->names = names_new();
     if (r->names == NULL)
         return false;
     if (r->options->store == OPTION_STORE_ROCKSDB && !(open_store(r) && open_filters(r)))
         return false;
-    if (!open_hot(r) || !restore_words(r) || !replay_journal(r))
+    if (!open_hot(r) || !restore_words(r))
+        return false;
+    recover_boards(r);
+    if (!replay_journal(r))
         return false;
     restore_kinds(r);
     return true;

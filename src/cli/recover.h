@@ -30,6 +30,7 @@ struct recovered {
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
     char filter_path[RECOVER_PATH_BYTES];
+    char boards_path[RECOVER_PATH_BYTES];
 
     struct names *names;
     struct store *store;      /* NULL with --store none, as are the next */
@@ -41,6 +42,9 @@ struct recovered {
 
 /* False: said why in the log, and recover_close is still due. */
 bool recover(struct recovered *recovered);
+
+/* recover_boards.c: from their file and the journal, or else they are counted in the background. */
+void recover_boards(struct recovered *recovered);
 
 /* Closes all but the journal, which goes first and is the caller's to close. */
 void recover_close(struct recovered *recovered);

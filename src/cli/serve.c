@@ -116,6 +116,16 @@ static void projected(void *context, uint64_t position)
     server_projected(&s->server, position);
 }
 
+/* Boards that are being counted at the moment are saved the next time. */
+static void save_boards(void *context, uint64_t position)
+{
+    struct serving *s = context;
+    int result = hot_memory_save_boards(s->parts.hot, s->parts.boards_path, position);
+    if (result != 0 && result != -EAGAIN)
+        log_warn("%s was not written: %s; the next start may have to count the boards anew",
+                 s->parts.boards_path, strerror(-result));
+}
+
 static bool reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     return projector_reach(context, position, timeout_ms);
@@ -142,6 +152,7 @@ static bool start_projector(struct serving *s)
         .seed = parts->seed,
         .keep_journal = s->options.keep_journal,
         .moved = projected,
+        .save = save_boards,
         .context = s,
     };
     server_projected(&s->server, store_position(parts->store));

@@ -25,7 +25,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,40 +107,26 @@ static int write_file(const struct filters *filters, uint64_t position, int fd)
     return result;
 }
 
-/* The directory that a file is in, into `out`. */
-static void directory_of(const char *path, char out[PATH_MAX])
+struct save {
+    const struct filters *filters;
+    uint64_t position;
+};
+
+static int save_to(void *context, int fd)
 {
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        snprintf(out, PATH_MAX, ".");
-    else
-        snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    const struct save *save = context;
+    return write_file(save->filters, save->position, fd);
 }
 
 int filters_save(const struct filters *filters, const char *path, uint64_t position)
 {
-    char unfinished[PATH_MAX];
-    char directory[PATH_MAX];
-    if (snprintf(unfinished, sizeof unfinished, "%s.tmp", path) >= (int)sizeof unfinished)
-        return -ENAMETOOLONG;
-    directory_of(path, directory);
-
-    int fd = io_open("filters.make", unfinished, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (fd < 0)
-        return fd;
-    int result = write_file(filters, position, fd);
-    if (result == 0)
-        result = io_sync("filters.sync", fd);
-    int closed = io_close("filters.close", fd);
-    if (result == 0)
-        result = closed;
-    if (result == 0)
-        result = io_rename("filters.rename", unfinished, path);
-    if (result != 0) {
-        io_unlink("filters.unlink", unfinished); /* it takes room, and is written anew anyway */
-        return result;
-    }
-    return io_sync_directory("directory.sync", directory);
+    static const struct io_replace_points points = {.make = "filters.make",
+                                                    .sync = "filters.sync",
+                                                    .close = "filters.close",
+                                                    .rename = "filters.rename",
+                                                    .unlink = "filters.unlink"};
+    struct save save = {filters, position};
+    return io_replace(&points, path, save_to, &save);
 }
 
 struct load {

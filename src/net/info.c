@@ -118,6 +118,18 @@ static bool write_hot(struct server *server, struct buffer *out)
            number(out, "names", names_count(server->parts.names));
 }
 
+static bool write_boards(struct server *server, struct buffer *out)
+{
+    struct hot_stats stats;
+    hot_stats(server->parts.hot, &stats);
+    return line(out, "state:%s", stats.boards_state) && number(out, "boards", stats.boards) &&
+           number(out, "boards_off", stats.boards_off) &&
+           number(out, "boards_full", stats.boards_full) &&
+           number(out, "entries", stats.board_entries) && number(out, "bytes", stats.board_bytes) &&
+           number(out, "bytes_max", stats.board_bytes_max) &&
+           number(out, "refills", stats.board_fills);
+}
+
 /* Where a part is not there, its section says so. */
 static bool write_none(struct buffer *out)
 {
@@ -177,6 +189,7 @@ static const struct {
 } table[] = {
     {"Server", write_server},       {"Clients", write_clients}, {"Memory", write_memory},
     {"Journal", write_journal},     {"Stats", write_stats},     {"Hot", write_hot},
+    {"Boards", write_boards},
     {"Projector", write_projector}, {"Store", write_store},     {"Filter", write_filter},
 };
 

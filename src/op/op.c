@@ -11,13 +11,15 @@
 
 #include "base/assert.h"
 #include "op/cursor.h"
+#include "trend/trends.h"
 
 #define LETTERS(pattern) (sizeof(pattern) - 1)
 #define LAST(pattern)    (pattern[sizeof(pattern) - 2])
 
 /* Letters that may stand for no word at all, and how many more than one they may stand for. */
-#define IS_OPTION(letter)    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || (letter) == 'p')
-#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : (letter) == 'p' ? 3 : 0)
+#define IS_PAIRS(letter)     ((letter) == 'p' || (letter) == 'w')
+#define IS_OPTION(letter)    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || IS_PAIRS(letter))
+#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAIRS(letter) ? 3 : 0)
 
 static const struct op_spec specs[] = {
 #define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
@@ -181,6 +183,16 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
     return STATUS_OK;
 }
 
+/* A counter of any role, which must be there already to be asked for. */
+static enum status decode_counter(struct decoding *d, struct text word)
+{
+    int known = names_find(d->names, word.bytes, word.length);
+    d->request->name = known >= 0 ? (uint8_t)known : NAME_UNKNOWN;
+    return known >= 0 || name_is_valid(word.bytes, word.length)
+               ? STATUS_OK
+               : refuse_name(d, STATUS_BAD_ARGUMENT, word);
+}
+
 /* A kind or a counter; `role` is what it must be. */
 static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
 {
@@ -261,7 +273,7 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
     return status == STATUS_OK ? decode_items(d, words, count) : status;
 }
 
-static enum status decode_limit(struct decoding *d, struct text word)
+static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
 {
     uint32_t value = 0;
     bool good = word.length > 0 && word.length <= 9;
@@ -270,9 +282,9 @@ static enum status decode_limit(struct decoding *d, struct text word)
         good = digit <= 9;
         value = value * 10 + digit;
     }
-    if (!good || value == 0 || value > LIMIT_LIST) {
+    if (!good || value == 0 || value > most) {
         char expected[64];
-        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %d", LIMIT_LIST);
+        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
     d->request->limit = value;
@@ -290,7 +302,7 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
-            status = decode_limit(d, words[i + 1]);
+            status = decode_limit(d, words[i + 1], LIMIT_LIST);
         } else if (has_cursor && !placed && text_is(words[i], "CURSOR")) {
             placed = true;
             if (words[i + 1].length != 0 &&
@@ -302,6 +314,43 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
             status = refuse(d, STATUS_BAD_ARGUMENT,
                             has_cursor ? "expected LIMIT and a number, or CURSOR and a cursor, once"
                                        : "expected LIMIT and a number, once",
+                            words[i]);
+        }
+    }
+    return status;
+}
+
+static enum status decode_window(struct decoding *d, struct text word)
+{
+    static const struct {
+        const char *word;
+        enum trend_window window;
+    } windows[] = {{"hour", TREND_HOUR}, {"day", TREND_DAY}, {"week", TREND_WEEK}};
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        if (text_is(word, windows[i].word)) {
+            d->request->window = (uint8_t)windows[i].window;
+            return STATUS_OK;
+        }
+    }
+    return refuse(d, STATUS_BAD_ARGUMENT, "a WINDOW must be hour, day or week", word);
+}
+
+static enum status decode_top(struct decoding *d, const struct text *words, uint32_t count)
+{
+    bool limited = false, windowed = false;
+    enum status status = STATUS_OK;
+    d->request->limit = LIMIT_TOP_USUAL;
+    d->request->window = TREND_NONE;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
+        if (!limited && text_is(words[i], "LIMIT")) {
+            limited = true;
+            status = decode_limit(d, words[i + 1], LIMIT_TOP);
+        } else if (!windowed && text_is(words[i], "WINDOW")) {
+            windowed = true;
+            status = decode_window(d, words[i + 1]);
+        } else {
+            status = refuse(d, STATUS_BAD_ARGUMENT,
+                            "expected LIMIT and a number, or WINDOW and hour, day or week, once",
                             words[i]);
         }
     }
@@ -351,6 +400,13 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
         case 'l':
         case 'p':
             status = decode_page(d, word, (uint32_t)(end - word), *what == 'p');
+            word = end;
+            break;
+        case 'n':
+            status = decode_counter(d, *word++);
+            break;
+        case 'w':
+            status = decode_top(d, word, (uint32_t)(end - word));
             word = end;
             break;
         case 't':

@@ -2,7 +2,8 @@
  * What the projector does, in the order that makes it safe to be killed anywhere:
  *
  *   a window   read and fold, filters_before, apply (data and position together), filters_after
- *   checkpoint flush the store (D), save the filters (F = D), forget the journal up to F
+ *   checkpoint flush the store (D), have other files saved that follow it, save the filters (F = D),
+ *              forget the journal up to F
  *
  * After a crash the store is at its last flush, D; the filter file stands for the same position or
  * an earlier one, F <= D, because it is written after the flush; and the journal still has all from
@@ -174,6 +175,8 @@ enum projector_step projector_checkpoint(struct projector *projector)
     if (status != STATUS_OK)
         return store_refused(projector, "the store could not be flushed", status);
     io_fault_point("project.flushed");
+    if (projector->options.save != NULL)
+        projector->options.save(projector->options.context, position_of(projector));
     save_filters(projector);
     forget_journal(projector);
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;

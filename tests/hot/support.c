@@ -153,6 +153,7 @@ void bed_close(struct bed *bed)
     recorder_close(&bed->recorder);
     free(bed->scratch.counters);
     free(bed->scratch.listed);
+    free(bed->scratch.ranked);
     assert_int_equal(memory_used(&bed->budget), 0);
     assert_int_equal(memory_used(&bed->store_budget), 0);
 }
@@ -260,6 +261,7 @@ enum status bed_run(struct bed *bed, struct hot_request *request)
 {
     bed->scratch.used = 0;
     bed->scratch.listed_used = 0;
+    bed->scratch.ranked_used = 0;
     request->status = STATUS_COUNT;
     if (hot_run(bed->hot, request, 1, &bed->scratch) == 0) {
         bed->waited++;

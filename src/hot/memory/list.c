@@ -302,9 +302,8 @@ static uint64_t item_position(struct hot_memory *hot, struct item item)
     return end < appended ? end : appended;
 }
 
-static enum status store_catch_up(struct hot_memory *hot, struct item item)
+enum status hot_memory_catch_up(struct hot_memory *hot, uint64_t position)
 {
-    uint64_t position = item_position(hot, item);
     if (position <= atomic_load(&hot->loads.applied))
         return STATUS_OK;
     journal_kick(hot->journal); /* it may be this very thread that appended it */
@@ -316,7 +315,7 @@ static enum status reactors_read(struct hot_memory *hot, const struct hot_reques
                                  struct hot_scratch *scratch)
 {
     size_t count = 0;
-    enum status status = store_catch_up(hot, request->items[0]);
+    enum status status = hot_memory_catch_up(hot, item_position(hot, request->items[0]));
     if (status != STATUS_OK)
         return status;
     if (!list_reserve(scratch, request->limit + 1))

@@ -30,6 +30,9 @@ void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
 /* Room for so many more; false: no memory. */
 bool list_reserve(struct hot_scratch *scratch, size_t count);
 
+/* Has the store brought to this position: OK or LAGGING. By workers. */
+enum status hot_memory_catch_up(struct hot_memory *hot, uint64_t position);
+
 /* HOT_LIST_…; false: it takes a worker. */
 bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *request,
                                struct hot_trail trail, struct hot_scratch *scratch,
