@@ -13,6 +13,8 @@ void check_boards(struct check_store *check)
     if (status == STATUS_OK)
         fprintf(check->summary, "boards      %s, %" PRIu32 " of them, of position %" PRIu64 "\n",
                 check->boards_path, count, position);
+    else if (status == STATUS_MORE)
+        fprintf(check->summary, "boards      none saved\n");
     else
         fprintf(check->summary, "remark      boards: %s; a start counts them anew\n", problem);
 }

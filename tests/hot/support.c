@@ -32,9 +32,19 @@ static void recorder_kick(struct journal *journal)
     (void)journal;
 }
 
+static enum status recorder_state(struct journal *journal)
+{
+    (void)journal;
+    return STATUS_OK;
+}
+
+/* What is recorded is as good as on disk. */
 static const struct journal_ops recorder_ops = {.name = "recorder",
                                                 .append = recorder_append,
                                                 .appended = recorder_appended,
+                                                .durable = recorder_appended,
+                                                .state = recorder_state,
+                                                .sync = recorder_kick,
                                                 .kick = recorder_kick};
 
 void recorder_open(struct recorder *recorder)
@@ -238,6 +248,8 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     assert_int_equal(filters_rebuild(bed->filters, bed->store, NULL, NULL), STATUS_OK);
     open_hot(bed);
     restore_tokens(bed);
+    if (bed->load_boards != NULL)
+        bed->load_boards(bed);
     enum status status = replay(bed, now_s);
     if (status == STATUS_NO_MEMORY) {
         hot_close(bed->hot);

@@ -84,8 +84,8 @@ bool boards_touch(struct hot_memory *hot, struct board_place place)
     if (filler->touched_count == filler->touched_capacity) {
         if (filler->touched_count > 0)
             touched_unite(filler);
-        if (filler->touched_count >= filler->touched_capacity / 4 * 3 && !touched_grow(hot) &&
-            filler->touched_count == filler->touched_capacity)
+        /* Nearly full it would be sorted again and again. */
+        if (filler->touched_count >= filler->touched_capacity / 4 * 3 && !touched_grow(hot))
             return false;
     }
     struct board_place *at = &filler->touched[filler->touched_count++];
