@@ -166,25 +166,24 @@ static bool part_grow(struct board_shard *shard, struct board_part *part)
     return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-    return ranked_order(*(const struct ranked *)a, *(const struct ranked *)b);
-}
-
 /* The best three quarters stay; the best of the rest is the floor. */
 static void part_cut(struct board_shard *shard, struct board_part *part)
 {
-    struct ranked sorted[BOARD_ENTRIES];
+    struct ranked entries[BOARD_ENTRIES];
     uint32_t keep = part->count / 4U * 3;
     for (uint32_t i = 0; i < part->count; i++)
-        sorted[i] = board_entry(part, i);
-    qsort(sorted, part->count, sizeof(sorted[0]), compare);
+        entries[i] = board_entry(part, i);
+    ranked_best(entries, part->count, keep);
+    struct ranked floor = entries[keep];
+    for (uint32_t i = keep + 1; i < part->count; i++)
+        if (ranked_order(entries[i], floor) < 0)
+            floor = entries[i];
     for (uint32_t i = 0; i < keep; i++)
-        part_set(part, i, sorted[i]);
+        part_set(part, i, entries[i]);
     shard->entries -= part->count - keep;
     part->count = (uint16_t)keep;
     part->floored = true;
-    part->floor = sorted[keep];
+    part->floor = floor;
 }
 
 static uint32_t part_search(const struct board_shard *shard, const struct board_part *part,

@@ -37,49 +37,6 @@ static bool ranked_reserve(struct hot_scratch *scratch, size_t count)
     return true;
 }
 
-static void swap(struct ranked *a, struct ranked *b)
-{
-    struct ranked kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Between low and high, those before the pivot come first; where it ends up. No two are equal. */
-static uint32_t partition(struct ranked *entries, uint32_t low, uint32_t high)
-{
-    uint32_t middle = low + (high - low) / 2, last = high - 1;
-    if (ranked_order(entries[middle], entries[low]) < 0)
-        swap(&entries[middle], &entries[low]);
-    if (ranked_order(entries[last], entries[low]) < 0)
-        swap(&entries[last], &entries[low]);
-    if (ranked_order(entries[middle], entries[last]) < 0)
-        swap(&entries[middle], &entries[last]);
-    uint32_t place = low;
-    for (uint32_t i = low; i < last; i++)
-        if (ranked_order(entries[i], entries[last]) < 0)
-            swap(&entries[i], &entries[place++]);
-    swap(&entries[place], &entries[last]);
-    return place;
-}
-
-/* Brings the best `want` to the front, in no order. */
-static void select_best(struct ranked *entries, uint32_t count, uint32_t want)
-{
-    uint32_t low = 0, high = count;
-    while (want > low && want < high) {
-        uint32_t place = partition(entries, low, high);
-        if (place < want)
-            low = place + 1;
-        else
-            high = place;
-    }
-}
-
-static int compare(const void *a, const void *b)
-{
-    return ranked_order(*(const struct ranked *)a, *(const struct ranked *)b);
-}
-
 /* Room to keep a result in, if there is any; without it every reading gathers. */
 static void top_keep(struct hot_memory *hot, struct board *board)
 {
@@ -102,8 +59,8 @@ static void top_refresh(struct hot_memory *hot, struct board *board, uint32_t wa
     if (gathered.floored && gathered.count < hot->boards.enough + TOP_SPARE)
         atomic_store(&board->thin, true);
     uint32_t count = gathered.count < wanted ? gathered.count : wanted;
-    select_best(entries, gathered.count, count);
-    qsort(entries, count, sizeof(*entries), compare);
+    ranked_best(entries, gathered.count, count);
+    ranked_sort(entries, count);
     if (board->top != NULL && count > 0)
         memcpy(board->top, entries, count * sizeof(*entries));
     board->top_count = count;
