@@ -104,7 +104,7 @@ static void change(struct bed *bed, struct model *model, struct chance *chance, 
     assert_true(bed_add(bed, model_item(type, number), names[name], delta) == *value);
 }
 
-/* All that stand high fall: the board is left with little above its floor. */
+/* All that stand high fall: nothing is left above the floor, and the board has to be filled. */
 static void purge(struct bed *bed, struct model *model, struct chance *chance)
 {
     uint32_t type = chance_below(chance, TYPES);
@@ -117,6 +117,9 @@ static void purge(struct bed *bed, struct model *model, struct chance *chance)
         bed_add(bed, model_item(type, i), names[name], left - *value);
         *value = left;
     }
+    if (bed->store != NULL)
+        bed_project_all(bed); /* the filler waits for the store; here nobody else projects */
+    expect_top(bed, model, type, name, SMALL);
 }
 
 static struct model *model_new(void)
@@ -164,7 +167,7 @@ static void test_model_small_parts(void **state)
             purge(&bed, model, &chance);
         if (chance_below(&chance, 1000) == 0)
             expect_top(&bed, model, chance_below(&chance, TYPES), chance_below(&chance, NAMES),
-                       chance_below(&chance, 2 * SMALL) + 1);
+                       chance_below(&chance, SMALL) + 1);
     }
     expect_all(&bed, model, SMALL);
     assert_true(bed_stats(&bed).board_fills > 5);
@@ -200,7 +203,7 @@ static void test_model_stored(void **state)
         if (chance_below(&chance, 20000) == 0)
             bed_evict(&bed);
         if (chance_below(&chance, 1000) == 0) {
-            bed_project_all(&bed); /* the filler waits for the store; here nobody else projects */
+            bed_project_all(&bed);
             expect_top(&bed, model, chance_below(&chance, TYPES), chance_below(&chance, NAMES),
                        SMALL);
         }

@@ -19,7 +19,7 @@ void boards_init(struct boards *boards, struct memory_budget *budget, uint32_t e
     boards->scan = scan_choose();
     boards->share = share < SHARE_MIN ? SHARE_MIN : share;
     boards->entries_max = entries_max == 0 ? BOARD_ENTRIES : entries_max;
-    boards->enough = boards->entries_max == BOARD_ENTRIES ? LIMIT_TOP : 4 * boards->entries_max;
+    boards->enough = boards->entries_max == BOARD_ENTRIES ? LIMIT_TOP : boards->entries_max;
     pthread_mutex_init(&boards->lock, NULL);
     boards_filler_init(&boards->filler);
 }
