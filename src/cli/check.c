@@ -44,7 +44,7 @@ static void check_help(void)
         "counter of a kind is the number of its reactions, and that reactions by user and by item\n"
         "are the same; that the journal reaches from where the store ends; and that the filters\n"
         "deny nothing that the store has. Filters that are missing, damaged or of another time\n"
-        "are only remarked upon: a start makes them anew.\n"
+        "are only remarked upon, as is a damaged file of the boards: a start makes them anew.\n"
         "\n"
         "  --dump  print every record of the journal as a line of JSON, and the summary to\n"
         "          standard error\n"

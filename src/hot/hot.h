@@ -99,7 +99,7 @@ struct hot_request {
     uint16_t type;
     uint8_t follow;
     uint8_t window; /* TOP: enum trend_window */
-    bool more; /* out, lists: there is something behind the last one */
+    bool more;      /* out, lists: there is something behind the last one */
     uint32_t limit;
     uint32_t first; /* out, lists: scratch->listed[first … first + count); TOP: likewise ranked */
     uint32_t count; /* out */

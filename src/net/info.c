@@ -187,10 +187,10 @@ static const struct {
     const char *title;
     section_fn *write;
 } table[] = {
-    {"Server", write_server},       {"Clients", write_clients}, {"Memory", write_memory},
-    {"Journal", write_journal},     {"Stats", write_stats},     {"Hot", write_hot},
-    {"Boards", write_boards},
-    {"Projector", write_projector}, {"Store", write_store},     {"Filter", write_filter},
+    {"Server", write_server},   {"Clients", write_clients},     {"Memory", write_memory},
+    {"Journal", write_journal}, {"Stats", write_stats},         {"Hot", write_hot},
+    {"Boards", write_boards},   {"Projector", write_projector}, {"Store", write_store},
+    {"Filter", write_filter},
 };
 
 static bool wanted(const char *title, const struct text *sections, uint32_t count)

@@ -17,8 +17,9 @@
 #define LAST(pattern)    (pattern[sizeof(pattern) - 2])
 
 /* Letters that may stand for no word at all, and how many more than one they may stand for. */
-#define IS_PAIRS(letter)     ((letter) == 'p' || (letter) == 'w')
-#define IS_OPTION(letter)    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || IS_PAIRS(letter))
+#define IS_PAIRS(letter) ((letter) == 'p' || (letter) == 'w')
+#define IS_OPTION(letter)                                                                          \
+    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || IS_PAIRS(letter))
 #define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAIRS(letter) ? 3 : 0)
 
 static const struct op_spec specs[] = {

@@ -123,6 +123,18 @@ void boards_miss(struct boards *boards, struct board *board, enum status status)
         atomic_store(&boards->missed, true);
 }
 
+bool boards_are_counting(struct hot_memory *hot)
+{
+    bool counting = atomic_load(&hot->boards.missed);
+    for (uint32_t i = 0; i < LIMIT_SHARDS && !counting; i++) {
+        struct item_shard *shard = &hot->items[i];
+        pthread_mutex_lock(&shard->lock);
+        counting = shard->boards.counting;
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return counting;
+}
+
 static void gather_floor(struct board_gathered *out, struct ranked floor)
 {
     if (!out->floored || ranked_order(floor, out->floor) < 0)
@@ -168,12 +180,10 @@ void boards_gather(struct hot_memory *hot, uint32_t key, struct board_gathered *
 void boards_stats(struct hot_memory *hot, struct hot_stats *out)
 {
     struct boards *boards = &hot->boards;
-    bool counting = false;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         struct item_shard *shard = &hot->items[i];
         pthread_mutex_lock(&shard->lock);
         out->board_entries += shard->boards.entries;
-        counting |= shard->boards.counting;
         pthread_mutex_unlock(&shard->lock);
     }
     uint32_t count = atomic_load_explicit(&boards->count, memory_order_acquire);
@@ -184,7 +194,7 @@ void boards_stats(struct hot_memory *hot, struct hot_stats *out)
     out->board_bytes = atomic_load_explicit(&boards->bytes, memory_order_relaxed);
     out->board_bytes_max = boards->share;
     out->board_fills = atomic_load_explicit(&boards->filler.fills, memory_order_relaxed);
-    out->boards_state = counting || atomic_load(&boards->missed) ? "counting"
-                        : atomic_load(&boards->loading)          ? "loading"
-                                                                 : "ok";
+    out->boards_state = boards_are_counting(hot)        ? "counting"
+                        : atomic_load(&boards->loading) ? "loading"
+                                                        : "ok";
 }

@@ -78,6 +78,9 @@ struct board *boards_get(struct boards *boards, uint32_t key);
 /* A change of this board could not be noted for want of memory (NO_MEMORY) or share. */
 void boards_miss(struct boards *boards, struct board *board, enum status status);
 
+/* Are all boards being counted, or about to be? */
+bool boards_are_counting(struct hot_memory *hot);
+
 /* What all parts of a board have, in no order; only what counts. */
 struct board_gathered {
     struct ranked *entries; /* the caller's: room for LIMIT_SHARDS * BOARD_ENTRIES */

@@ -77,19 +77,20 @@ static enum status put_present(struct hot_memory *hot, const struct board_place 
     return status;
 }
 
-/* After a start from a file. False: not all could be read, try again. */
-static bool put_touched(struct hot_memory *hot)
+/* After a start from a file. */
+static enum status put_touched(struct hot_memory *hot)
 {
     struct boards_filler *filler = &hot->boards.filler;
-    for (size_t at = 0; at < filler->touched_count; at += LOAD_KEYS) {
+    enum status status = STATUS_OK;
+    for (size_t at = 0; at < filler->touched_count && status == STATUS_OK; at += LOAD_KEYS) {
         size_t left = filler->touched_count - at;
-        if (atomic_load(&filler->stopping) ||
-            put_present(hot, filler->touched + at, left < LOAD_KEYS ? left : LOAD_KEYS) !=
-                STATUS_OK)
-            return false;
+        status = atomic_load(&filler->stopping)
+                     ? STATUS_STOPPING
+                     : put_present(hot, filler->touched + at, left < LOAD_KEYS ? left : LOAD_KEYS);
     }
-    boards_touched_free(hot);
-    return true;
+    if (status == STATUS_OK)
+        boards_touched_free(hot);
+    return status;
 }
 
 /* Does the board have too little? */
@@ -100,18 +101,6 @@ static bool is_short(struct hot_memory *hot, struct board *board, struct ranked 
         return false;
     boards_gather(hot, board->key, &gathered);
     return gathered.floored && gathered.count < hot->boards.enough;
-}
-
-static bool is_counting(struct hot_memory *hot)
-{
-    bool counting = atomic_load(&hot->boards.missed);
-    for (uint32_t i = 0; i < LIMIT_SHARDS && !counting; i++) {
-        struct item_shard *shard = &hot->items[i];
-        pthread_mutex_lock(&shard->lock);
-        counting = shard->boards.counting;
-        pthread_mutex_unlock(&shard->lock);
-    }
-    return counting;
 }
 
 /* Which boards have to be filled? */
@@ -302,7 +291,15 @@ static enum status fill_from_memory(struct hot_memory *hot)
     return STATUS_OK;
 }
 
-/* A filling that did not help, for want of memory, is not repeated at once. */
+/* What did not help, or failed, is not repeated at once. */
+static void fill_pause(struct boards_filler *filler, enum status status)
+{
+    if (status != STATUS_OK)
+        log_warn("boards could not be counted: %s; trying again", status_sentence(status));
+    filler->pause = filler->pause_next;
+    filler->pause_next = filler->pause_next * 2 < PAUSE_MAX ? filler->pause_next * 2 : PAUSE_MAX;
+}
+
 static void fill(struct hot_memory *hot)
 {
     struct boards_filler *filler = &hot->boards.filler;
@@ -311,10 +308,16 @@ static void fill(struct hot_memory *hot)
         return;
     atomic_fetch_add_explicit(&filler->fills, 1, memory_order_relaxed);
     filler->begun = status != STATUS_OK;
-    if (status != STATUS_OK)
-        log_warn("boards could not be counted: %s; trying again", status_sentence(status));
-    filler->pause = filler->pause_next;
-    filler->pause_next = filler->pause_next * 2 < PAUSE_MAX ? filler->pause_next * 2 : PAUSE_MAX;
+    fill_pause(filler, status);
+}
+
+static void finish_loading(struct hot_memory *hot)
+{
+    enum status status = put_touched(hot);
+    if (status == STATUS_OK)
+        atomic_store(&hot->boards.loading, false);
+    else if (status != STATUS_STOPPING)
+        fill_pause(&hot->boards.filler, status);
 }
 
 /* Are all rows complete that were replayed at start? */
@@ -332,17 +335,16 @@ static void round_run(struct hot_memory *hot)
     struct boards_filler *filler = &boards->filler;
     if (!is_complete(hot))
         return;
-    if (atomic_load(&boards->loading)) {
-        if (put_touched(hot))
-            atomic_store(&boards->loading, false);
-        return;
-    }
     if (filler->pause > 0) {
         filler->pause--;
         return;
     }
+    if (atomic_load(&boards->loading)) {
+        finish_loading(hot);
+        return;
+    }
     if (!filler->begun) {
-        bool all = is_counting(hot);
+        bool all = boards_are_counting(hot);
         if (!all && !find_short(hot)) {
             filler->pause_next = BOARDS_PAUSE_MIN;
             return;

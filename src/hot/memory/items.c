@@ -225,8 +225,7 @@ static void row_tell_boards(struct item_shard *shard, const struct item_row *row
 {
     const uint8_t *names = row_names(row);
     for (uint32_t i = 0; i < row->count; i++)
-        board_put(&shard->boards, board_key(row->type, names[i]), item_of(row).id,
-                  row_get(row, i));
+        board_put(&shard->boards, board_key(row->type, names[i]), item_of(row).id, row_get(row, i));
 }
 
 bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,

@@ -103,26 +103,13 @@ static enum status top_read(struct hot_memory *hot, struct board *board,
     return status;
 }
 
-static bool is_counting(struct hot_memory *hot)
-{
-    struct boards *boards = &hot->boards;
-    bool counting = atomic_load(&boards->loading) || atomic_load(&boards->missed);
-    for (uint32_t i = 0; i < LIMIT_SHARDS && !counting; i++) {
-        struct item_shard *shard = &hot->items[i];
-        pthread_mutex_lock(&shard->lock);
-        counting = shard->boards.counting;
-        pthread_mutex_unlock(&shard->lock);
-    }
-    return counting;
-}
-
 static enum status top_once(struct hot_memory *hot, struct hot_request *request,
                             struct hot_scratch *scratch)
 {
     struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
     if (board != NULL)
         return top_read(hot, board, request, scratch);
-    if (is_counting(hot))
+    if (atomic_load(&hot->boards.loading) || boards_are_counting(hot))
         return STATUS_BLOCKED;
     return atomic_load(&hot->boards.full) ? STATUS_BOARD_OFF : STATUS_OK;
 }
