@@ -104,14 +104,20 @@ static void change(struct bed *bed, struct model *model, struct chance *chance, 
     assert_true(bed_add(bed, model_item(type, number), names[name], delta) == *value);
 }
 
-/* All that stand high fall: nothing is left above the floor, and the board has to be filled. */
+/*
+ * All that stand high fall behind the others, which nobody touches: nothing is left above the floor, and
+ * the board has to be filled.
+ */
 static void fall(struct bed *bed, struct model *model, struct chance *chance, uint32_t type,
                  uint32_t name)
 {
+    static struct ranked sorted[ITEMS];
+    uint32_t count = model_top(model, type, name, sorted);
+    int64_t high = count == 0 ? 0 : sorted[count / 3].value;
     for (uint32_t i = 0; i < ITEMS; i++) {
         int64_t *value = &model->values[type][name][i];
-        int64_t left = -(int64_t)chance_below(chance, 200);
-        if (*value <= left)
+        int64_t left = high - 1 - chance_below(chance, 200);
+        if (*value <= high)
             continue;
         bed_add(bed, model_item(type, i), names[name], left - *value);
         *value = left;
@@ -126,6 +132,33 @@ static void purge(struct bed *bed, struct model *model, struct chance *chance)
     if (bed->store != NULL)
         bed_project_all(bed); /* the filler waits for the store; here nobody else projects */
     expect_top(bed, model, type, name, SMALL);
+}
+
+/* Each part holds every item of its shard that is better than its floor, and nothing else. */
+static void expect_parts(struct bed *bed, const struct model *model)
+{
+    struct hot_memory *hot = hot_memory_of(bed->hot);
+    uint64_t held = 0, known = 0;
+    for (uint32_t i = 0; i < TYPES * NAMES * ITEMS; i++) {
+        uint32_t type = i / ITEMS / NAMES, name = i / ITEMS % NAMES, number = i % ITEMS;
+        struct ranked entry = {model_id(number), model->values[type][name][number]};
+        uint64_t hash = item_hash_of(hot, model_item(type, number));
+        const struct board_part *part =
+            board_find(&item_shard_of(hot, hash)->boards, board_key(types[type], names[name]));
+        if (entry.value == 0 ||
+            (part != NULL && part->floored && ranked_order(entry, part->floor) >= 0))
+            continue;
+        assert_non_null(part);
+        assert_false(part->limited);
+        uint32_t at = 0;
+        while (at < part->count && ranked_order(board_entry(part, at), entry) != 0)
+            at++;
+        assert_true(at < part->count);
+        known++;
+    }
+    for (uint32_t i = 0; i < LIMIT_SHARDS; i++)
+        held += hot->items[i].boards.entries;
+    assert_int_equal(held, known);
 }
 
 static struct model *model_new(void)
@@ -176,6 +209,7 @@ static void test_model_small_parts(void **state)
                        chance_below(&chance, SMALL) + 1);
     }
     expect_all(&bed, model, SMALL);
+    expect_parts(&bed, model);
     assert_true(bed_stats(&bed).board_fills > 0);
     bed_close(&bed);
     free(model);
@@ -222,6 +256,7 @@ static void test_model_stored(void **state)
     }
     settle(&bed);
     expect_all(&bed, model, SMALL);
+    expect_parts(&bed, model);
     assert_true(bed_stats(&bed).board_fills > 0);
     assert_true(bed_stats(&bed).evicted_items > 0);
     bed_close(&bed);
@@ -258,6 +293,7 @@ static void test_changes_while_filling(void **state)
         if (turn % 5 == 0)
             bed_evict(&bed);
         boards_round(hot); /* ends */
+        expect_parts(&bed, model);
         bed_project_all(&bed);
         expect_all(&bed, model, SMALL);
     }
@@ -490,6 +526,7 @@ static void restarts(uint32_t entries, uint32_t limit, bool behind)
         restart(&bed);
         assert_int_equal(loaded, STATUS_OK);
         expect_all(&bed, model, limit);
+        expect_parts(&bed, model);
     }
     bed_close(&bed);
     free(model);
