@@ -21,4 +21,15 @@ static inline uint64_t clock_monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* For timed waits on conditions, which go by the wall clock. */
+static inline struct timespec clock_after_ms(uint64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_REALTIME, &at);
+    uint64_t ns = (uint64_t)at.tv_nsec + ms * 1000000;
+    at.tv_sec += (time_t)(ns / 1000000000);
+    at.tv_nsec = (long)(ns % 1000000000);
+    return at;
+}
+
 #endif

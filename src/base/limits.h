@@ -25,6 +25,8 @@
 #define LIMIT_LIST        200  /* entries in one page of a list */
 #define LIMIT_LIST_USUAL  20   /* and where none is asked for */
 #define LIMIT_FOLLOWEES   5000 /* that FRIENDS looks at */
+#define LIMIT_TOP         1000 /* items of a board that can be asked for */
+#define LIMIT_TOP_USUAL   100  /* and where none is asked for */
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
@@ -51,6 +53,11 @@
 #define LIMIT_JOBS     4096 /* jobs that wait for a worker */
 #define LIMIT_REACH_MS 5000 /* longest wait of a list for the store to have all of it */
 #define LIMIT_SHARDS   64   /* user shards, and as many item shards; a power of two */
+
+/* Boards */
+#define LIMIT_BOARDS        2048   /* (type, counter)s that a board is kept of; a power of two */
+#define LIMIT_BOARD_TOUCHED 262144 /* counters read anew at start; past that all are */
+#define LIMIT_TOP_WAIT_MS   3000   /* longest wait for a board that is being counted */
 
 /* RESP */
 #define LIMIT_INLINE      KIB(16) /* bytes of an inline command */

@@ -2,6 +2,7 @@
 #ifndef LAUD_BASE_RANKED_H
 #define LAUD_BASE_RANKED_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/id.h"
@@ -25,5 +26,11 @@ static inline int ranked_order(struct ranked a, struct ranked b)
         return a.id.hi < b.id.hi ? -1 : 1;
     return a.id.lo < b.id.lo ? -1 : a.id.lo > b.id.lo;
 }
+
+/* Brings the best `want` of them to the front, in no order. No two are the same. */
+void ranked_best(struct ranked *entries, uint32_t count, uint32_t want);
+
+/* Best first. */
+void ranked_sort(struct ranked *entries, size_t count);
 
 #endif

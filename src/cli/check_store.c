@@ -18,6 +18,7 @@ static bool set_paths(struct check_store *check, const char *data)
     snprintf(check->directory, sizeof check->directory, "%s/store", data);
     snprintf(check->filter_path, sizeof check->filter_path, "%s/filters", data);
     snprintf(check->trend_path, sizeof check->trend_path, "%s/trends", data);
+    snprintf(check->boards_path, sizeof check->boards_path, "%s/boards", data);
     return longest < (int)sizeof check->journal_directory;
 }
 
@@ -108,5 +109,8 @@ enum status check_store_verify(struct check_store *check, const struct journal_r
     enum status status = verify_rows(check);
     if (status == STATUS_OK)
         status = check_trends(check, journal);
-    return status == STATUS_OK ? check_filters(check, journal) : status;
+    if (status == STATUS_OK)
+        status = check_filters(check, journal);
+    check_boards(check);
+    return status;
 }

@@ -22,6 +22,7 @@ struct check_store {
     char directory[PATH_MAX];
     char filter_path[PATH_MAX];
     char trend_path[PATH_MAX];
+    char boards_path[PATH_MAX];
     char journal_directory[PATH_MAX];
     struct names *names;         /* the caller's */
     FILE *summary;               /* what was found goes here */
@@ -49,8 +50,10 @@ enum status check_store_position(struct check_store *check, const struct journal
  */
 enum status check_store_verify(struct check_store *check, const struct journal_report *journal);
 
-/* check_filters.c and check_trends.c: the last steps of that. */
+/* check_filters.c, check_trends.c: the last steps of that but one. */
 enum status check_filters(struct check_store *check, const struct journal_report *journal);
 enum status check_trends(struct check_store *check, const struct journal_report *journal);
+/* check_boards.c: the last. A file that is not good is remarked upon: a start counts them anew. */
+void check_boards(struct check_store *check);
 
 #endif

@@ -223,6 +223,13 @@ static bool open_full_base(struct recovered *r)
     return true;
 }
 
+static enum status top_of_window(void *context, uint16_t type, uint8_t name,
+                                 enum trend_window window, uint32_t now_s, struct ranked *out,
+                                 size_t limit, size_t *count)
+{
+    return trends_top(context, type, name, window, now_s, out, limit, count);
+}
+
 static bool open_hot(struct recovered *r)
 {
     if (r->offline)
@@ -238,6 +245,9 @@ static bool open_hot(struct recovered *r)
         .item_ttl_s = (uint32_t)(r->options->item_ttl_ms / 1000),
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
         .token_max = r->options->token_max,
+        .without_boards = !r->options->boards,
+        .trend = r->trends != NULL ? top_of_window : NULL,
+        .trend_context = r->trends,
         .seed = r->seed,
     };
     r->hot = hot_memory_open(&options);
@@ -456,12 +466,16 @@ bool recover(struct recovered *r)
     snprintf(r->store_directory, sizeof r->store_directory, "%s/store", data);
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
     snprintf(r->trend_path, sizeof r->trend_path, "%s/trends", data);
+    snprintf(r->boards_path, sizeof r->boards_path, "%s/boards", data);
     r->names = names_new();
     if (r->names == NULL || !read_mark(r))
         return false;
     if (r->options->store == OPTION_STORE_ROCKSDB && !open_full_base(r))
         return false;
-    if (!open_hot(r) || !restore_words(r) || !replay_journal(r))
+    if (!open_hot(r) || !restore_words(r))
+        return false;
+    recover_boards(r);
+    if (!replay_journal(r))
         return false;
     if (r->hot != NULL)
         restore_kinds(r);

@@ -36,6 +36,7 @@ struct recovered {
     char store_directory[RECOVER_PATH_BYTES];
     char filter_path[RECOVER_PATH_BYTES];
     char trend_path[RECOVER_PATH_BYTES];
+    char boards_path[RECOVER_PATH_BYTES];
 
     struct move_mark mark; /* what was imported */
     struct names *names;
@@ -53,6 +54,9 @@ bool recover(struct recovered *recovered);
 
 /* How a projector carries on from there; it has no `moved` yet. */
 struct projector_options recover_projector(const struct recovered *recovered);
+
+/* recover_boards.c: from their file and the journal, or else they are counted in the background. */
+void recover_boards(struct recovered *recovered);
 
 /* Closes all but the journal, which goes first and is the caller's to close. */
 void recover_close(struct recovered *recovered);

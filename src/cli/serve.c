@@ -76,6 +76,16 @@ static void projected(void *context, uint64_t position)
     server_projected(&s->server, position);
 }
 
+/* Boards that are being counted at the moment are saved the next time. */
+static void save_boards(void *context, uint64_t position)
+{
+    struct serving *s = context;
+    int result = hot_memory_save_boards(s->parts.hot, s->parts.boards_path, position);
+    if (result != 0 && result != -EAGAIN)
+        log_warn("%s was not written: %s; the next start may have to count the boards anew",
+                 s->parts.boards_path, strerror(-result));
+}
+
 static bool reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     return projector_reach(context, position, timeout_ms);
@@ -89,6 +99,8 @@ static bool start_projector(struct serving *s)
         return true;
     struct projector_options options = recover_projector(parts);
     options.moved = projected;
+    if (s->options.boards)
+        options.save = save_boards;
     options.context = s;
     server_projected(&s->server, store_position(parts->store));
     if (hot_memory_start(parts->hot))

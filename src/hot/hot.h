@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/ranked.h"
 #include "base/status.h"
 #include "store/store.h"
 
@@ -35,6 +36,7 @@ enum hot_action {
     HOT_DROP,   /* items[0], leave: all reactions on the item, then its counters */
     /* user, since_s, until_s, after, limit → first, count, more; until_s and after to go on with */
     HOT_CHANGES,
+    HOT_TOP, /* type, name, window, limit → first, count: scratch->ranked, best first */
 };
 
 /* A set of kinds, by index in the table of names. */
@@ -70,8 +72,8 @@ struct hot_answer {
 
 /*
  * Room for answers, owned by the calling thread and used for a whole batch: `counters` grows as
- * needed (realloc) and is reused, and so does `listed`; the caller sets both `used` to 0 between
- * batches.
+ * needed (realloc) and is reused, and so do `listed` and `ranked`; the caller sets all `used` to 0
+ * between batches.
  */
 struct hot_scratch {
     struct hot_counter *counters;
@@ -80,6 +82,9 @@ struct hot_scratch {
     uint32_t listed_used;
     uint32_t listed_capacity;
     struct store_listed *listed;
+    struct ranked *ranked;
+    uint32_t ranked_used;
+    uint32_t ranked_capacity;
 };
 
 /*
@@ -108,9 +113,10 @@ struct hot_request {
     struct hot_answer *answers; /* out: item_count of them; ASK, COUNTS, FEED */
     uint16_t type;
     uint8_t follow;
-    bool more; /* out, lists: there is something behind the last one */
+    uint8_t window; /* TOP: enum trend_window */
+    bool more;      /* out, lists: there is something behind the last one */
     uint32_t limit;
-    uint32_t first; /* out, lists: scratch->listed[first … first + count) */
+    uint32_t first; /* out, lists: scratch->listed[first … first + count); TOP: likewise ranked */
     uint32_t count; /* out */
     struct store_listed after;
     struct hot_leave *leave;
@@ -135,6 +141,14 @@ struct hot_stats {
     uint64_t filter_no;     /* questions to the filters that ended there */
     uint64_t filter_hit;    /* that did not, and the store had it */
     uint64_t filter_miss;   /* and had it not */
+    uint64_t boards;        /* that are kept */
+    uint64_t boards_off;    /* that are not, for want of room */
+    bool boards_full;       /* and there may be more of those */
+    uint64_t board_entries;
+    uint64_t board_bytes;
+    uint64_t board_bytes_max;
+    uint64_t board_fills;     /* passes over the store to fill some */
+    const char *boards_state; /* "ok", "loading" or "counting" */
 };
 
 struct hot;

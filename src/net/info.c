@@ -139,6 +139,20 @@ static void collect_hot(struct server *server, struct metrics *out)
     out->numbers[NUMBER_FILTER_MISS] = stats.filter_miss;
 }
 
+static void collect_boards(struct server *server, struct metrics *out)
+{
+    struct hot_stats stats;
+    hot_stats(server->parts.hot, &stats);
+    out->texts[TEXT_BOARDS_STATE] = stats.boards_state;
+    out->numbers[NUMBER_BOARDS] = stats.boards;
+    out->numbers[NUMBER_BOARDS_OFF] = stats.boards_off;
+    out->numbers[NUMBER_BOARDS_FULL] = stats.boards_full;
+    out->numbers[NUMBER_BOARD_ENTRIES] = stats.board_entries;
+    out->numbers[NUMBER_BOARD_BYTES] = stats.board_bytes;
+    out->numbers[NUMBER_BOARD_BYTES_MAX] = stats.board_bytes_max;
+    out->numbers[NUMBER_BOARD_FILLS] = stats.board_fills;
+}
+
 static void collect_projector(struct server *server, struct metrics *out)
 {
     struct projector_stats stats;
@@ -227,12 +241,12 @@ static void collect_hotkeys(struct server *server, struct metrics *out)
 }
 
 static collect_fn *const collectors[] = {
-    [METRICS_SERVER] = collect_server,       [METRICS_CLIENTS] = collect_clients,
-    [METRICS_MEMORY] = collect_memory,       [METRICS_JOURNAL] = collect_journal,
-    [METRICS_STATS] = collect_stats,         [METRICS_HOT] = collect_hot,
-    [METRICS_PROJECTOR] = collect_projector, [METRICS_STORE] = collect_store,
-    [METRICS_FILTER] = collect_filter,       [METRICS_TRENDS] = collect_trends,
-    [METRICS_HOTKEYS] = collect_hotkeys,
+    [METRICS_SERVER] = collect_server, [METRICS_CLIENTS] = collect_clients,
+    [METRICS_MEMORY] = collect_memory, [METRICS_JOURNAL] = collect_journal,
+    [METRICS_STATS] = collect_stats,   [METRICS_HOT] = collect_hot,
+    [METRICS_BOARDS] = collect_boards, [METRICS_PROJECTOR] = collect_projector,
+    [METRICS_STORE] = collect_store,   [METRICS_FILTER] = collect_filter,
+    [METRICS_TRENDS] = collect_trends, [METRICS_HOTKEYS] = collect_hotkeys,
 };
 
 _Static_assert(sizeof collectors / sizeof collectors[0] == METRICS_SECTIONS, "one for each");

@@ -317,4 +317,5 @@ void loop_free(struct loop *loop)
     free(loop->groups);
     free(loop->hot_scratch.counters);
     free(loop->hot_scratch.listed);
+    free(loop->hot_scratch.ranked);
 }

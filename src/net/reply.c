@@ -185,6 +185,33 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
     return true;
 }
 
+/* The type stands before every id, so it is put down once and copied from then on. */
+static bool write_top(struct buffer *out, const struct hot_request *request,
+                      const struct hot_scratch *scratch, const struct names *names)
+{
+    char text[LIMIT_ITEM_TEXT];
+    if (!buffer_reserve(out, LINE_ROOM + request->count * LISTED_ROOM))
+        return false;
+    size_t before = 0;
+    if (request->count > 0) {
+        const struct name *type = names_type(names, request->type);
+        memcpy(text, type->text, type->length);
+        before = type->length;
+        text[before++] = ':';
+    }
+    const struct ranked *ranked = scratch->ranked + request->first;
+    char *at = put_line(out->bytes + out->length, '*', 2 * (uint64_t)request->count);
+    for (uint32_t i = 0; i < request->count; i++) {
+        at = put_bulk(at, text, before + id_format(ranked[i].id, text + before));
+        *at++ = ':';
+        at = decimal_write_signed(at, ranked[i].value);
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    buffer_end(out, at);
+    return true;
+}
+
 bool reply_write(struct buffer *out, const struct hot_request *request,
                  const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
@@ -209,6 +236,8 @@ bool reply_write(struct buffer *out, const struct hot_request *request,
         return write_list(out, request, scratch, names);
     case HOT_CHANGES:
         return write_changes(out, request, scratch, names);
+    case HOT_TOP:
+        return write_top(out, request, scratch, names);
     }
     return false;
 }

@@ -116,6 +116,7 @@ static void run_batch(struct running *r)
     loop->scratch.used = 0;
     loop->hot_scratch.used = 0;
     loop->hot_scratch.listed_used = 0;
+    loop->hot_scratch.ranked_used = 0;
 }
 
 /* Writes need the journal's leave, once for a batch. */

@@ -138,6 +138,7 @@ static void work_on(struct worker *worker, struct job *job)
     ASSERT(items <= LIMIT_BATCH_ITEMS);
     worker->scratch.used = 0;
     worker->scratch.listed_used = 0;
+    worker->scratch.ranked_used = 0;
     enum status status = job->writes ? admit(worker) : STATUS_OK;
     run(worker, job, status);
     if (job->writes && status == STATUS_OK) {
@@ -170,6 +171,7 @@ static void worker_thread(void *argument)
         work_on(worker, job);
     free(worker->scratch.counters);
     free(worker->scratch.listed);
+    free(worker->scratch.ranked);
 }
 
 int work_start(struct work *work, struct hot *hot, struct names *names, struct guard *guard,

@@ -11,15 +11,16 @@
 
 #include "base/assert.h"
 #include "op/cursor.h"
+#include "trend/trends.h"
 
 #define LETTERS(pattern) (sizeof(pattern) - 1)
 #define LAST(pattern)    (pattern[sizeof(pattern) - 2])
 
 /* Letters that may stand for no word at all, and how many more than one they may stand for. */
-#define IS_PAGED(letter) ((letter) == 'p' || (letter) == 's')
+#define IS_PAIRS(letter) ((letter) == 'p' || (letter) == 's' || (letter) == 'w')
 #define IS_OPTION(letter)                                                                          \
-    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || IS_PAGED(letter))
-#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAGED(letter) ? 3 : 0)
+    ((letter) == 't' || (letter) == 'o' || (letter) == 'l' || IS_PAIRS(letter))
+#define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAIRS(letter) ? 3 : 0)
 
 static const struct op_spec specs[] = {
 #define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
@@ -181,6 +182,16 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
     d->request->item_count = count;
     d->scratch->used += count;
     return STATUS_OK;
+}
+
+/* A counter of any role, which must be there already to be asked for. */
+static enum status decode_counter(struct decoding *d, struct text word)
+{
+    int known = names_find(d->names, word.bytes, word.length);
+    d->request->name = known >= 0 ? (uint8_t)known : NAME_UNKNOWN;
+    return known >= 0 || name_is_valid(word.bytes, word.length)
+               ? STATUS_OK
+               : refuse_name(d, STATUS_BAD_ARGUMENT, word);
 }
 
 /* A kind or a counter; `role` is what it must be. */
@@ -350,6 +361,43 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
     return status;
 }
 
+static enum status decode_window(struct decoding *d, struct text word)
+{
+    static const struct {
+        const char *word;
+        enum trend_window window;
+    } windows[] = {{"hour", TREND_HOUR}, {"day", TREND_DAY}, {"week", TREND_WEEK}};
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        if (text_is(word, windows[i].word)) {
+            d->request->window = (uint8_t)windows[i].window;
+            return STATUS_OK;
+        }
+    }
+    return refuse(d, STATUS_BAD_ARGUMENT, "a WINDOW must be hour, day or week", word);
+}
+
+static enum status decode_top(struct decoding *d, const struct text *words, uint32_t count)
+{
+    bool limited = false, windowed = false;
+    enum status status = STATUS_OK;
+    d->request->limit = LIMIT_TOP_USUAL;
+    d->request->window = TREND_NONE;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
+        if (!limited && text_is(words[i], "LIMIT")) {
+            limited = true;
+            status = decode_limit(d, words[i + 1], LIMIT_TOP);
+        } else if (!windowed && text_is(words[i], "WINDOW")) {
+            windowed = true;
+            status = decode_window(d, words[i + 1]);
+        } else {
+            status = refuse(d, STATUS_BAD_ARGUMENT,
+                            "expected LIMIT and a number, or WINDOW and hour, day or week, once",
+                            words[i]);
+        }
+    }
+    return status;
+}
+
 /* Following is a reaction like any other, on items of the type `user`. */
 static void find_follow(struct decoding *d)
 {
@@ -394,6 +442,13 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
         case 'p':
         case 's':
             status = decode_page(d, word, (uint32_t)(end - word), paging_of(d->spec, *what));
+            word = end;
+            break;
+        case 'n':
+            status = decode_counter(d, *word++);
+            break;
+        case 'w':
+            status = decode_top(d, word, (uint32_t)(end - word));
             word = end;
             break;
         case 't':

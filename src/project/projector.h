@@ -25,6 +25,12 @@
 /* Called by the projector's thread after each window, and when its state changes. */
 typedef void projector_moved_fn(void *context, uint64_t position);
 
+/*
+ * Called by the projector's thread in a checkpoint, when the store is flushed at this position and the
+ * journal still has everything since the one before: whoever keeps a file beside the store saves it.
+ */
+typedef void projector_save_fn(void *context, uint64_t position);
+
 /* All that is pointed to outlives the projector. */
 struct projector_options {
     const char *journal_directory;
@@ -46,6 +52,7 @@ struct projector_options {
     uint64_t seed;     /* any number that nobody can guess, see fold.h */
     bool keep_journal; /* segments stay for ever */
     projector_moved_fn *moved;
+    projector_save_fn *save; /* may be NULL, as may `moved` */
     void *context;
 };
 

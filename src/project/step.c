@@ -3,8 +3,8 @@
  *
  *   a window   read and fold, filters_before, apply (data and position together), filters_after,
  *              count it on the windowed boards
- *   checkpoint flush the store (D), save the boards (T = D), save the filters (F = D), forget the
- *              journal up to the lesser of T and F
+ *   checkpoint flush the store (D), save the windowed boards (T = D), have other files saved that
+ *              follow it, save the filters (F = D), forget the journal up to the lesser of T and F
  *
  * After a crash the store is at its last flush, D; the files of the boards and of the filters stand
  * for the same position or an earlier one, because they are written after the flush; and the journal
@@ -213,6 +213,8 @@ enum projector_step projector_checkpoint(struct projector *projector)
         return store_refused(projector, "the store could not be flushed", status);
     io_fault_point("project.flushed");
     save_trends(projector);
+    if (projector->options.save != NULL)
+        projector->options.save(projector->options.context, position_of(projector));
     save_filters(projector);
     forget_journal(projector);
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;

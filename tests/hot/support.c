@@ -32,9 +32,19 @@ static void recorder_kick(struct journal *journal)
     (void)journal;
 }
 
+static enum status recorder_state(struct journal *journal)
+{
+    (void)journal;
+    return STATUS_OK;
+}
+
+/* What is recorded is as good as on disk. */
 static const struct journal_ops recorder_ops = {.name = "recorder",
                                                 .append = recorder_append,
                                                 .appended = recorder_appended,
+                                                .durable = recorder_appended,
+                                                .state = recorder_state,
+                                                .sync = recorder_kick,
                                                 .kick = recorder_kick};
 
 void recorder_open(struct recorder *recorder)
@@ -153,6 +163,7 @@ void bed_close(struct bed *bed)
     recorder_close(&bed->recorder);
     free(bed->scratch.counters);
     free(bed->scratch.listed);
+    free(bed->scratch.ranked);
     assert_int_equal(memory_used(&bed->budget), 0);
     assert_int_equal(memory_used(&bed->store_budget), 0);
 }
@@ -250,6 +261,8 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     assert_int_equal(filters_rebuild(bed->filters, bed->store, NULL, NULL), STATUS_OK);
     open_hot(bed);
     restore_tokens(bed);
+    if (bed->load_boards != NULL)
+        bed->load_boards(bed);
     enum status status = replay(bed, now_s);
     if (status == STATUS_NO_MEMORY) {
         hot_close(bed->hot);
@@ -276,6 +289,7 @@ enum status bed_run(struct bed *bed, struct hot_request *request)
 {
     bed->scratch.used = 0;
     bed->scratch.listed_used = 0;
+    bed->scratch.ranked_used = 0;
     request->status = STATUS_COUNT;
     if (hot_run(bed->hot, request, 1, &bed->scratch) == 0) {
         bed->waited++;

@@ -68,7 +68,8 @@ struct bed {
     struct hot *hot;
     struct recorder recorder;
     struct hot_scratch scratch;
-    uint64_t waited; /* requests that needed a worker */
+    uint64_t waited;                      /* requests that needed a worker */
+    void (*load_boards)(struct bed *bed); /* bed_crash: before replay; NULL: nothing */
 };
 
 struct hot_memory_options bed_options(void);

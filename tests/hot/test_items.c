@@ -28,7 +28,7 @@ static enum status add(struct item_bed *bed, struct item item, uint8_t name, int
     uint32_t cell = item_cell(&bed->shard, hash, item);
     enum status status = item_reserve(&bed->shard, hash, item, name, delta, 0, &cell);
     if (status == STATUS_OK)
-        item_add(item_at(&bed->shard, cell), name, delta, 77);
+        item_add(&bed->shard, item_at(&bed->shard, cell), name, delta, 77);
     return status;
 }
 
@@ -172,7 +172,7 @@ static void test_filling(void **state)
     uint32_t cell = 0;
     assert_int_equal(item_reserve(&bed.shard, hash, partial, 1, -3, ITEM_PARTIAL, &cell),
                      STATUS_OK);
-    item_add(item_at(&bed.shard, cell), 1, -3, 55);
+    item_add(&bed.shard, item_at(&bed.shard, cell), 1, -3, 55);
     assert_int_equal(add(&bed, partial, 3, 4), STATUS_OK);
     assert_true(row_of(&bed, partial)->flags & ITEM_PARTIAL);
     assert_true(fill(&bed, partial, values, 2));
@@ -201,7 +201,7 @@ static void test_filling_without_memory(void **state)
     assert_int_equal(
         item_reserve(&bed.shard, item_hash(partial, 3), partial, 1, 5, ITEM_PARTIAL, &cell),
         STATUS_OK);
-    item_add(item_at(&bed.shard, cell), 1, 5, 55);
+    item_add(&bed.shard, item_at(&bed.shard, cell), 1, 5, 55);
     uint32_t filled = 0;
     while (fill(&bed, item_number(100 + filled), values, LIMIT_NAMES))
         filled++;
@@ -272,7 +272,7 @@ static void test_a_part_may_leave_the_range(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(item_reserve(&bed.shard, hash, item, 1, INT64_MAX, ITEM_PARTIAL, &cell),
                          STATUS_OK);
-        item_add(item_at(&bed.shard, cell), 1, INT64_MAX, 7);
+        item_add(&bed.shard, item_at(&bed.shard, cell), 1, INT64_MAX, 7);
     }
     assert_true(item_fill(&bed.shard, hash, item, &base, 1));
     assert_int_equal(value(&bed, item, 1), INT64_MAX - 1);

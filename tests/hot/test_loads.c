@@ -60,7 +60,13 @@ static void front_release(struct store *store, struct store_snapshot *snapshot)
     store_release(((struct front *)store)->bed->store, snapshot);
 }
 
+static uint64_t front_position(struct store *store)
+{
+    return store_position(((struct front *)store)->bed->store);
+}
+
 static const struct store_ops front_ops = {.name = "front",
+                                           .position = front_position,
                                            .read_reactions = front_reactions,
                                            .read_items = front_items,
                                            .snapshot = front_snapshot,

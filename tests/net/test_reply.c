@@ -90,12 +90,31 @@ static void changes(void **state)
     expect(&request, &scratch, false, reply);
 }
 
+static void boards_are_flat(void **state)
+{
+    (void)state;
+    struct ranked ranked[] = {{{0, 9}, 1},
+                              {{0, UINT64_MAX}, INT64_MAX},
+                              {{0x0190163d8694739bULL, 0xaea5966c26f8ad91ULL}, -3}};
+    uint16_t type;
+    assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &type), STATUS_OK);
+    struct hot_scratch scratch = {.ranked = ranked, .ranked_used = 3, .ranked_capacity = 3};
+    struct hot_request request = {.action = HOT_TOP, .type = type, .first = 1, .count = 2};
+    const char *reply = "*4\r\n$26\r\nvideo:18446744073709551615\r\n:9223372036854775807\r\n"
+                        "$42\r\nvideo:0190163d-8694-739b-aea5-966c26f8ad91\r\n:-3\r\n";
+    expect(&request, &scratch, false, reply);
+    expect(&request, &scratch, true, reply);
+    request = (struct hot_request){.action = HOT_TOP, .type = UINT16_MAX};
+    expect(&request, &scratch, true, "*0\r\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_and_flags),
         cmocka_unit_test(counters_and_kinds),
         cmocka_unit_test(changes),
+        cmocka_unit_test(boards_are_flat),
     };
     names = names_new();
     uint16_t video;

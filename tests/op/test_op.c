@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "op/op.h"
+#include "trend/trends.h"
 
 static struct names *names;
 static struct op_scratch scratch;
@@ -307,6 +308,65 @@ static void decodes_what_is_to_be_removed(void **state)
     assert_non_null(strstr(scratch.sentence, "1 to 10000"));
 }
 
+static void decodes_boards(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("LIKE 1 video:1"), STATUS_OK);
+    assert_int_equal(decode("ADD video:1 view 1"), STATUS_OK);
+    uint8_t view = request.name;
+    assert_int_equal(decode("TOP video view"), STATUS_OK);
+    assert_int_equal(request.action, HOT_TOP);
+    assert_int_equal(request.name, view);
+    assert_int_equal(request.limit, LIMIT_TOP_USUAL);
+    assert_int_equal(request.window, TREND_NONE);
+    assert_int_equal(request.item_count, 0);
+    assert_int_equal(decode("TOP video like LIMIT 1000 WINDOW week"), STATUS_OK);
+    assert_int_equal(request.name, NAME_INDEX_LIKE);
+    assert_int_equal(request.limit, LIMIT_TOP);
+    assert_int_equal(request.window, TREND_WEEK);
+    assert_int_equal(decode("TOP video comment window HOUR limit 1"), STATUS_OK);
+    assert_int_equal(request.window, TREND_HOUR);
+    assert_int_equal(request.limit, 1);
+    assert_int_equal(decode("TOP video like WINDOW day"), STATUS_OK);
+    assert_int_equal(request.window, TREND_DAY);
+}
+
+static void boards_refuse_what_they_do_not_know(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "TOP video like LIMIT 0",
+        "TOP video like LIMIT 1001",
+        "TOP video like LIMIT -1",
+        "TOP video like LIMIT 1x",
+        "TOP video like LIMIT 18446744073709551617",
+        "TOP video like LIMIT 1 LIMIT 1",
+        "TOP video like WINDOW year",
+        "TOP video like WINDOW hourly",
+        "TOP video like WINDOW day WINDOW day",
+        "TOP video like CURSOR x",
+        "TOP Video like",
+        "TOP video li:ke",
+        "TOP video:1 like",
+        "TOP video abcdefghijklmnopqrstuvwxyzabcdefg",
+    };
+    size_t types = names_type_count(names), others = names_count(names);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(decode(bad[i]), STATUS_BAD_ARGUMENT);
+        assert_int_not_equal(scratch.sentence[0], 0);
+    }
+    assert_int_equal(decode("TOP video"), STATUS_BAD_ARITY);
+    assert_int_equal(decode("TOP video like LIMIT"), STATUS_BAD_ARITY);
+    assert_int_equal(decode("TOP video like LIMIT 1 WINDOW"), STATUS_BAD_ARITY);
+    assert_int_equal(decode("TOP video like LIMIT 1 WINDOW day x y"), STATUS_BAD_ARITY);
+    assert_int_equal(decode("TOP unheard like"), STATUS_OK);
+    assert_int_equal(request.type, TYPE_UNKNOWN);
+    assert_int_equal(decode("TOP video unheard"), STATUS_OK);
+    assert_int_equal(request.name, NAME_UNKNOWN);
+    assert_int_equal(names_type_count(names), types);
+    assert_int_equal(names_count(names), others);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +380,8 @@ int main(void)
         cmocka_unit_test(decodes_what_is_to_be_removed),
         cmocka_unit_test(items_are_bounded),
         cmocka_unit_test(types_are_bounded),
+        cmocka_unit_test(decodes_boards),
+        cmocka_unit_test(boards_refuse_what_they_do_not_know),
     };
     names = names_new();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

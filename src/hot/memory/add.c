@@ -63,8 +63,8 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
             return status;
         tokens_add(&shard->tokens, cell, request->token);
     }
-    request->value =
-        item_add(item_at(shard, row), request->name, request->delta, add_record(hot, request));
+    request->value = item_add(shard, item_at(shard, row), request->name, request->delta,
+                              add_record(hot, request));
     return STATUS_OK;
 }
 
@@ -170,7 +170,7 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
         (uint64_t)event->time_s + hot->token_ttl_s >= now_s)
         status = token_replay(hot, shard, event->token, event->time_s);
     if (status == STATUS_OK)
-        item_add(item_at(shard, cell), event->name, event->delta, hot->replay_stamp);
+        item_add(shard, item_at(shard, cell), event->name, event->delta, hot->replay_stamp);
     pthread_mutex_unlock(&shard->lock);
     return status;
 }

@@ -269,7 +269,7 @@ static void gone_commit(struct decision *decision, struct item_row *row, const s
                         uint32_t count, uint32_t stamp)
 {
     for (uint32_t i = 0; i < count; i++)
-        item_add(row, gone[i].kind, -1, stamp);
+        item_add(decision->items, row, gone[i].kind, -1, stamp);
     for (uint32_t i = 0; i < decision->gone_count; i++)
         cleared_stamp(&decision->users->cleared, decision->gone[i], stamp);
 }
@@ -294,7 +294,7 @@ static void shelf_trim(struct decision *decision, struct shelf *shelf)
 static void set_commit(struct decision *decision, struct user_room *room, struct item_row *row)
 {
     uint32_t stamp = decision_record(decision, EVENT_SET);
-    item_add(row, decision->kind, 1, stamp);
+    item_add(decision->items, row, decision->kind, 1, stamp);
     if (decision->other_count > 0)
         gone_commit(decision, row, decision->others, decision->other_count, stamp);
     struct shelf *shelf =

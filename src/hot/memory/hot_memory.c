@@ -24,7 +24,7 @@
 static bool needs_user(enum hot_action action)
 {
     return action != HOT_ADD && action != HOT_COUNTS && action != HOT_LIST_REACTORS &&
-           action != HOT_DROP;
+           action != HOT_DROP && action != HOT_TOP;
 }
 
 static bool changes_item(enum hot_action action)
@@ -91,6 +91,8 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
         return false;
     case HOT_CHANGES:
         return hot_memory_changes(hot, request, trail, scratch, LOAD_NOBODY);
+    case HOT_TOP:
+        return hot_memory_top(hot, request, scratch, LOAD_NOBODY);
     default:
         ASSERT(request->action == HOT_FRIENDS);
         return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
@@ -245,6 +247,8 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_drop(hot, request, scratch, worker);
         else if (request->action == HOT_CHANGES)
             hot_memory_changes(hot, request, trail, scratch, worker);
+        else if (request->action == HOT_TOP)
+            hot_memory_top(hot, request, scratch, worker);
         else
             hot_memory_friends(hot, request, trail, scratch, worker);
     }
@@ -328,11 +332,13 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
     out->evicted_items = atomic_load_explicit(&keeper->stats.evicted_items, memory_order_relaxed);
     out->expired_items = atomic_load_explicit(&keeper->stats.expired_items, memory_order_relaxed);
     out->emptied_pages = atomic_load_explicit(&keeper->stats.pages, memory_order_relaxed);
+    boards_stats(hot, out);
 }
 
 static void hot_memory_close(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
+    boards_filler_stop(hot);
     keeper_stop(hot);
     keeper_destroy(&hot->keeper);
     sweeps_destroy(&hot->sweeps);
@@ -341,6 +347,8 @@ static void hot_memory_close(struct hot *base)
         user_shard_destroy(&hot->users[i]);
         item_shard_destroy(&hot->items[i]);
     }
+    boards_filler_destroy(hot);
+    boards_destroy(&hot->boards);
     slab_pool_free(hot->pool);
     memory_release(hot->budget, sizeof(*hot));
     hot->magic = 0;
@@ -355,13 +363,19 @@ static const struct hot_ops hot_memory_ops = {
     .close = hot_memory_close,
 };
 
-/* Every shard is put in a state that can be destroyed, whether or not there was memory. */
+/*
+ * Every shard is put in a state that can be destroyed, whether or not there was memory. What a store
+ * has is on no board yet.
+ */
 static bool shards_init(struct hot_memory *hot)
 {
     bool ready = true;
+    struct boards *boards = hot->without_boards ? NULL : &hot->boards;
+    bool counting = boards != NULL && hot->store != NULL && store_position(hot->store) != 0;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         ready &= user_shard_init(&hot->users[i], hot->pool);
         ready &= item_shard_init(&hot->items[i], hot->pool);
+        board_shard_init(&hot->items[i].boards, boards, counting, false);
     }
     return ready;
 }
@@ -403,6 +417,10 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     loads_init(&hot->loads);
     keeper_init(&hot->keeper);
     sweeps_init(&hot->sweeps);
+    hot->without_boards = options->without_boards;
+    boards_init(&hot->boards, hot->budget, options->board_entries);
+    hot->trend = options->trend;
+    hot->trend_context = options->trend_context;
     hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
     slab_pool_make_ready(hot->pool, options->ready_bytes);
@@ -435,7 +453,8 @@ bool hot_memory_start(struct hot *base)
     ASSERT(hot->store != NULL);
     atomic_store(&hot->loads.applied, store_position(hot->store));
     hot->loads.base = store_snapshot(hot->store);
-    return hot->loads.base != NULL && keeper_start(hot);
+    return hot->loads.base != NULL && keeper_start(hot) &&
+           (hot->without_boards || boards_filler_start(hot));
 }
 
 void hot_memory_projected(struct hot *base, uint64_t position)

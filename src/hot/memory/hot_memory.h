@@ -12,6 +12,12 @@
 #include "hot/hot.h"
 #include "journal/journal.h"
 #include "store/store.h"
+#include "trend/trends.h"
+
+/* The board of a time window, which is kept elsewhere; trends.h. By workers only. */
+typedef enum status hot_trend_fn(void *context, uint16_t type, uint8_t name,
+                                 enum trend_window window, uint32_t now_s, struct ranked *out,
+                                 size_t limit, size_t *count);
 
 struct hot_memory_options {
     struct memory_budget *budget;
@@ -25,6 +31,10 @@ struct hot_memory_options {
     uint32_t token_ttl_s;              /* how long an idempotency token is remembered */
     uint64_t token_max;                /* and how many at most */
     uint64_t seed;                     /* of the hash tables: random in a server, fixed in tests */
+    uint32_t board_entries;            /* 0: as usual; fewer in tests, see board.h */
+    bool without_boards;               /* none are kept, and TOP says so */
+    hot_trend_fn *trend;               /* NULL: windows are not kept */
+    void *trend_context;
 };
 
 struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: no memory */
@@ -65,6 +75,26 @@ void hot_memory_raise_time(struct hot *hot, uint32_t time_s);
  */
 typedef bool hot_reach_fn(void *context, uint64_t position, unsigned timeout_ms);
 void hot_memory_set_reach(struct hot *hot, hot_reach_fn *reach, void *context);
+
+/*
+ * Saving the boards, and loading them at the next start. The file has what each board has above its
+ * floor at some moment S, and a position D, which the store had reached, on disk, before that; it is
+ * in place only once the journal is on disk up to S.
+ *
+ * Saving: 0; -errno: the file is the one before; -EAGAIN: so it is, for there is nothing to save, as
+ * long as boards are being counted or some are off. By one thread at a time.
+ *
+ * Loading, before the first event is replayed: OK, and the file's position. If that is before the
+ * store's, every event between the two has to be told (touch_boards; false: they are too many). MORE:
+ * there is no file; DAMAGED, IO_FAILED: it is not good. After anything but OK, and if the events
+ * cannot be told, hot_memory_recount_boards: they are counted anew in the background, as they are if
+ * nothing is loaded and the store has something.
+ */
+int hot_memory_save_boards(struct hot *hot, const char *path, uint64_t position);
+enum status hot_memory_load_boards(struct hot *hot, const char *path, uint64_t *position,
+                                   char *problem, size_t size);
+bool hot_memory_touch_boards(struct hot *hot, const struct event *event);
+void hot_memory_recount_boards(struct hot *hot);
 
 /* The projector has applied everything before this position. */
 void hot_memory_projected(struct hot *hot, uint64_t position);

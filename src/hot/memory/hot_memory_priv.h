@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "base/slab.h"
+#include "hot/memory/boards.h"
 #include "hot/memory/clean.h"
 #include "hot/memory/hot_memory.h"
 #include "hot/memory/items.h"
@@ -42,6 +43,8 @@ struct hot_memory {
     uint32_t replay_stamp; /* of the events being replayed */
     hot_reach_fn *reach;   /* NULL: there is no projector */
     void *reach_context;
+    hot_trend_fn *trend; /* NULL: windows are not kept */
+    void *trend_context;
 
     _Alignas(64) _Atomic uint64_t token_count; /* over all shards, reserved ones included */
     _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
@@ -51,6 +54,8 @@ struct hot_memory {
     struct loads loads;
     struct keeper keeper;
     struct sweeps sweeps;
+    struct boards boards;
+    bool without_boards;
 
     struct user_shard users[LIMIT_SHARDS];
     struct item_shard items[LIMIT_SHARDS];

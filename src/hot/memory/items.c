@@ -87,6 +87,7 @@ bool item_shard_init(struct item_shard *shard, struct slab_pool *pool)
 
 void item_shard_destroy(struct item_shard *shard)
 {
+    board_shard_destroy(&shard->boards);
     tokens_destroy(&shard->tokens);
     table_destroy(&shard->table);
     slab_destroy(&shard->slab);
@@ -204,15 +205,27 @@ enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item it
     return STATUS_OK;
 }
 
-int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t stamp)
+int64_t item_add(struct item_shard *shard, struct item_row *row, uint8_t name, int64_t delta,
+                 uint32_t stamp)
 {
     uint32_t index = row_index(row, name);
     ASSERT(index < row->count);
-    int64_t value = (int64_t)((uint64_t)row_get(row, index) + (uint64_t)delta);
+    int64_t old = row_get(row, index);
+    int64_t value = (int64_t)((uint64_t)old + (uint64_t)delta);
     row_put(row, index, value);
     row->stamp = stamp;
     item_touch(row);
+    if (!(row->flags & ITEM_PARTIAL))
+        board_note(&shard->boards, board_key(row->type, name), item_of(row).id, old, value);
     return value;
+}
+
+/* Whatever the boards have of it, this is what it is. */
+static void row_tell_boards(struct item_shard *shard, const struct item_row *row)
+{
+    const uint8_t *names = row_names(row);
+    for (uint32_t i = 0; i < row->count; i++)
+        board_put(&shard->boards, board_key(row->type, names[i]), item_of(row).id, row_get(row, i));
 }
 
 bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
@@ -238,8 +251,10 @@ bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
     }
     struct item_row *row = item_at(shard, cell);
     for (uint32_t i = 0; i < count; i++)
-        item_add(row, values[i].name, values[i].value, row->stamp);
+        item_add(shard, row, values[i].name, values[i].value, row->stamp);
     row->flags &= (uint8_t)~ITEM_PARTIAL;
+    if (!fresh)
+        row_tell_boards(shard, row);
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "base/table.h"
 #include "hot/hot.h"
+#include "hot/memory/board.h"
 #include "hot/memory/tokens.h"
 #include "store/store.h"
 
@@ -45,6 +46,7 @@ struct item_shard {
     struct tokens tokens;
     uint64_t denied; /* questions that a filter answered with no */
     struct slab slab;
+    struct board_shard boards; /* item_shard_init leaves it all zero: none are kept */
 };
 
 bool item_shard_init(struct item_shard *shard, struct slab_pool *pool);
@@ -75,12 +77,14 @@ int64_t item_value(const struct item_row *row, uint8_t name);
  */
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
                          int64_t delta, uint8_t flags, uint32_t *cell);
-/* After that; returns the new value. */
-int64_t item_add(struct item_row *row, uint8_t name, int64_t delta, uint32_t stamp);
+/* After that; returns the new value. The board of the counter is told, but not of a partial row. */
+int64_t item_add(struct item_shard *shard, struct item_row *row, uint8_t name, int64_t delta,
+                 uint32_t stamp);
 
 /*
  * Adds what the store has to a partial row, or makes a row of it if there is none; a row that is
- * there and not partial stays as it is. False: no memory.
+ * there and not partial stays as it is. The boards are told of one that was partial and is complete
+ * now. False: no memory.
  */
 bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
                const struct store_value *values, uint32_t count);

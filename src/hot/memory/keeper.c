@@ -120,7 +120,7 @@ static void retire_item(void *context, struct slab *slab, uint32_t cell)
     if (!slab_is_retiring(slab, cell))
         return;
     uint64_t hash = item_hash_of(walk->hot, item_of(row));
-    bool clean = row->stamp < walk->clean;
+    bool clean = row->stamp < walk->clean && !(row->flags & ITEM_PARTIAL); /* boards wait for it */
     if ((!clean || (!idle && walk_spare(walk, ITEM_ROW_USUAL))) &&
         item_relocate(walk->items, hash, cell)) {
         count(&walk->hot->keeper.stats.moved, 1);
@@ -396,16 +396,6 @@ void keeper_round(struct hot_memory *hot, uint32_t now_s)
         walk_shards(hot, 0, now_s, trim_user);
 }
 
-static struct timespec after_ms(uint64_t ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
-    uint64_t ns = (uint64_t)at.tv_nsec + ms * 1000000;
-    at.tv_sec += (time_t)(ns / 1000000000);
-    at.tv_nsec = (long)(ns % 1000000000);
-    return at;
-}
-
 static void *keeper_run(void *argument)
 {
     struct hot_memory *hot = argument;
@@ -419,7 +409,7 @@ static void *keeper_run(void *argument)
         pthread_mutex_lock(&keeper->lock);
         keeper->rounds++;
         pthread_cond_broadcast(&keeper->turned);
-        struct timespec until = after_ms(ROUND_MS);
+        struct timespec until = clock_after_ms(ROUND_MS);
         if (!keeper->stopping && !keeper->wanted)
             pthread_cond_timedwait(&keeper->asked, &keeper->lock, &until);
     }
@@ -455,7 +445,7 @@ bool keeper_wait(struct hot_memory *hot, unsigned tries)
         return false;
     pthread_mutex_lock(&keeper->lock);
     uint64_t until_round = keeper->rounds + 2;
-    struct timespec until = after_ms(ROUND_MS);
+    struct timespec until = clock_after_ms(ROUND_MS);
     int result = 0;
     while (keeper->running && !keeper->stopping && keeper->rounds < until_round && result == 0) {
         keeper->wanted = true;

@@ -19,9 +19,10 @@
 #include "base/status.h"
 #include "store/store.h"
 
-#define LOAD_NOBODY UINT32_MAX    /* the number of who is no worker */
-#define LOAD_KEEPER LIMIT_WORKERS /* that of the keeper */
-#define LOADERS     (LIMIT_WORKERS + 1)
+#define LOAD_NOBODY UINT32_MAX          /* the number of who is no worker */
+#define LOAD_KEEPER LIMIT_WORKERS       /* that of the keeper */
+#define LOAD_BOARDS (LIMIT_WORKERS + 1) /* that of the boards' filler */
+#define LOADERS     (LIMIT_WORKERS + 2)
 #define LOAD_KEYS   128 /* read of the store at a time */
 
 struct hot_memory;

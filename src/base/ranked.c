@@ -1,0 +1,50 @@
+#include "base/ranked.h"
+
+#include <stdlib.h>
+
+static void swap(struct ranked *a, struct ranked *b)
+{
+    struct ranked kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Between low and high, those before the pivot come first; where it ends up. No two are equal. */
+static uint32_t partition(struct ranked *entries, uint32_t low, uint32_t high)
+{
+    uint32_t middle = low + (high - low) / 2, last = high - 1;
+    if (ranked_order(entries[middle], entries[low]) < 0)
+        swap(&entries[middle], &entries[low]);
+    if (ranked_order(entries[last], entries[low]) < 0)
+        swap(&entries[last], &entries[low]);
+    if (ranked_order(entries[middle], entries[last]) < 0)
+        swap(&entries[middle], &entries[last]);
+    uint32_t place = low;
+    for (uint32_t i = low; i < last; i++)
+        if (ranked_order(entries[i], entries[last]) < 0)
+            swap(&entries[i], &entries[place++]);
+    swap(&entries[place], &entries[last]);
+    return place;
+}
+
+void ranked_best(struct ranked *entries, uint32_t count, uint32_t want)
+{
+    uint32_t low = 0, high = count;
+    while (want > low && want < high) {
+        uint32_t place = partition(entries, low, high);
+        if (place < want)
+            low = place + 1;
+        else
+            high = place;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    return ranked_order(*(const struct ranked *)a, *(const struct ranked *)b);
+}
+
+void ranked_sort(struct ranked *entries, size_t count)
+{
+    qsort(entries, count, sizeof(*entries), compare);
+}

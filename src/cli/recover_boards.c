@@ -1,0 +1,59 @@
+/*
+ * The boards' file stands for a position B. Where the store has gone on from there, to D, the journal
+ * mostly still has what lies between, and only those items are looked at again. Nothing here keeps a
+ * server from starting: whatever is wrong, the boards are counted anew while it serves.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "cli/recover.h"
+#include "hot/memory/hot_memory.h"
+#include "journal/file/cursor.h"
+
+static enum status touch(void *context, const struct event *event, uint64_t position, size_t size)
+{
+    (void)position;
+    (void)size;
+    return hot_memory_touch_boards(context, event) ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* The events between the file and the store. */
+static enum status follow(struct recovered *r, uint64_t from, uint64_t to, char *problem,
+                          size_t size)
+{
+    struct journal_cursor *cursor = NULL;
+    enum status status = journal_cursor_open(r->journal_directory, from, &cursor, problem, size);
+    if (status == STATUS_OK)
+        status = journal_cursor_read(cursor, to, touch, r->hot, problem, size);
+    if (status == STATUS_NO_MEMORY)
+        snprintf(problem, size, "too much has changed since the boards were saved");
+    if (status == STATUS_OK && journal_cursor_position(cursor) != to) {
+        snprintf(problem, size, "the journal ends before the store");
+        status = STATUS_DAMAGED;
+    }
+    if (cursor != NULL)
+        journal_cursor_close(cursor);
+    return status;
+}
+
+void recover_boards(struct recovered *r)
+{
+    char problem[512] = "";
+    uint64_t position = 0;
+    uint64_t reached = r->store == NULL ? 0 : store_position(r->store);
+    if (reached == 0 || r->hot == NULL || !r->options->boards)
+        return;
+    enum status status =
+        hot_memory_load_boards(r->hot, r->boards_path, &position, problem, sizeof problem);
+    if (status == STATUS_OK && position > reached) {
+        snprintf(problem, sizeof problem, "the saved boards are of a later time than the store");
+        status = STATUS_DAMAGED;
+    }
+    if (status == STATUS_OK && position < reached)
+        status = follow(r, position, reached, problem, sizeof problem);
+    if (status == STATUS_OK)
+        return;
+    log_warn("%s; the boards are counted anew from the store, in the background", problem);
+    hot_memory_recount_boards(r->hot);
+}

@@ -1,0 +1,172 @@
+/*
+ * Reading a board. What is kept of the last reading is enough for most; else all parts are gathered
+ * and the best of them brought to the front and sorted. Few ask for more than a hundred: as long as
+ * nobody has, no more than TOP_FEW are sorted.
+ *
+ * A board that has fewer entries above its floor than are asked for, and may have more items, is not
+ * answered from: a worker waits until it is filled again, for a while.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "hot/memory/boards.h"
+#include "hot/memory/hot_memory_priv.h"
+#include "hot/memory/list.h"
+#include "trend/trends.h"
+
+#define TOP_FEW    128
+#define TOP_SPARE  64 /* a board that has fewer than so many over what is enough is looked at */
+#define GATHER_MAX (LIMIT_SHARDS * BOARD_ENTRIES)
+
+_Static_assert(TOP_FEW <= LIMIT_TOP, "few is not many");
+
+static bool ranked_reserve(struct hot_scratch *scratch, size_t count)
+{
+    size_t needed = scratch->ranked_used + count;
+    if (needed <= scratch->ranked_capacity)
+        return true;
+    size_t capacity = scratch->ranked_capacity * 2 + LIMIT_TOP;
+    capacity = capacity < needed ? needed : capacity;
+    struct ranked *ranked = realloc(scratch->ranked, capacity * sizeof(*ranked));
+    if (ranked == NULL || capacity > UINT32_MAX)
+        return false;
+    scratch->ranked = ranked;
+    scratch->ranked_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Room to keep a result in, if there is any; without it every reading gathers. */
+static void top_keep(struct hot_memory *hot, struct board *board)
+{
+    size_t bytes = LIMIT_TOP * sizeof(*board->top);
+    if (board->top != NULL || boards_take(&hot->boards, bytes) != STATUS_OK)
+        return;
+    board->top = malloc(bytes);
+    if (board->top == NULL)
+        boards_give(&hot->boards, bytes);
+}
+
+/* Gathers, and sorts the best into `entries`; under the board's lock. */
+static void top_refresh(struct hot_memory *hot, struct board *board, uint32_t wanted,
+                        struct ranked *entries)
+{
+    struct board_gathered gathered = {.entries = entries};
+    top_keep(hot, board);
+    atomic_exchange(&board->dirty, false);
+    boards_gather(hot, board->key, &gathered);
+    if (gathered.floored && gathered.count < hot->boards.enough + TOP_SPARE)
+        atomic_store(&board->thin, true);
+    uint32_t count = gathered.count < wanted ? gathered.count : wanted;
+    ranked_best(entries, gathered.count, count);
+    ranked_sort(entries, count);
+    if (board->top != NULL && count > 0)
+        memcpy(board->top, entries, count * sizeof(*entries));
+    board->top_count = count;
+    board->top_wanted = wanted;
+    board->top_all = !gathered.floored && count == gathered.count;
+}
+
+/* How many of the best are in `out`; BLOCKED: there may be more, but it has to be filled first. */
+static enum status top_take(struct hot_memory *hot, struct board *board, uint32_t limit,
+                            struct ranked *out, uint32_t *count)
+{
+    pthread_mutex_lock(&board->lock);
+    uint32_t wanted = limit > TOP_FEW || board->top_wanted > TOP_FEW ? LIMIT_TOP : TOP_FEW;
+    bool kept = board->top != NULL && !atomic_load(&board->dirty) && board->top_wanted >= wanted;
+    if (!kept)
+        top_refresh(hot, board, wanted, out);
+    *count = board->top_count < limit ? board->top_count : limit;
+    if (kept && *count > 0)
+        memcpy(out, board->top, *count * sizeof(*out));
+    bool enough = *count == limit || board->top_all;
+    pthread_mutex_unlock(&board->lock);
+    return enough ? STATUS_OK : STATUS_BLOCKED;
+}
+
+/* OK; BLOCKED: it has to be filled first; NO_MEMORY, BOARD_OFF. */
+static enum status top_read(struct hot_memory *hot, struct board *board,
+                            struct hot_request *request, struct hot_scratch *scratch)
+{
+    const struct boards *boards = &hot->boards;
+    if (atomic_load(&boards->loading) || atomic_load(&boards->missed))
+        return STATUS_BLOCKED;
+    if (atomic_load(&board->off))
+        return STATUS_BOARD_OFF;
+    if (!ranked_reserve(scratch, GATHER_MAX))
+        return STATUS_NO_MEMORY;
+    uint32_t count;
+    enum status status =
+        top_take(hot, board, request->limit, scratch->ranked + scratch->ranked_used, &count);
+    request->count = status == STATUS_OK ? count : 0;
+    return status;
+}
+
+static enum status top_once(struct hot_memory *hot, struct hot_request *request,
+                            struct hot_scratch *scratch)
+{
+    struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
+    if (board != NULL)
+        return top_read(hot, board, request, scratch);
+    if (atomic_load(&hot->boards.loading) || boards_are_counting(hot))
+        return STATUS_BLOCKED;
+    return atomic_load(&hot->boards.full) ? STATUS_BOARD_OFF : STATUS_OK;
+}
+
+static enum status top_wait(struct hot_memory *hot, struct hot_request *request,
+                            struct hot_scratch *scratch)
+{
+    uint64_t until_ns = clock_monotonic_ns() + LIMIT_TOP_WAIT_MS * 1000000ULL;
+    for (;;) {
+        struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
+        if (board != NULL)
+            atomic_store(&board->thin, true);
+        bool again = boards_wait(hot, until_ns);
+        enum status status = top_once(hot, request, scratch);
+        if (status != STATUS_BLOCKED || !again)
+            return status == STATUS_BLOCKED ? STATUS_BOARD_COUNTING : status;
+    }
+}
+
+/* The store must have seen every change there was when it was asked. */
+static enum status top_of_window(struct hot_memory *hot, struct hot_request *request,
+                                 struct hot_scratch *scratch)
+{
+    size_t count = 0;
+    enum status status = list_catch_up(hot, journal_appended(hot->journal));
+    if (status == STATUS_OK && !ranked_reserve(scratch, request->limit))
+        status = STATUS_NO_MEMORY;
+    if (status == STATUS_OK)
+        status = hot->trend(hot->trend_context, request->type, request->name, request->window,
+                            request->time_s, scratch->ranked + scratch->ranked_used, request->limit,
+                            &count);
+    request->count = status == STATUS_OK ? (uint32_t)count : 0;
+    return status;
+}
+
+bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
+                    struct hot_scratch *scratch, unsigned worker)
+{
+    ASSERT(request->limit > 0 && request->limit <= LIMIT_TOP);
+    bool known = request->type < LIMIT_TYPES && request->name < LIMIT_NAMES;
+    bool windowed = request->window != TREND_NONE;
+    request->first = scratch->ranked_used;
+    request->count = 0;
+    request->status = STATUS_OK;
+    if (windowed && hot->trend == NULL)
+        request->status = STATUS_NO_WINDOWS;
+    else if (!windowed && hot->without_boards)
+        request->status = STATUS_NO_BOARDS;
+    else if (known && windowed)
+        request->status =
+            worker == LOAD_NOBODY ? STATUS_BLOCKED : top_of_window(hot, request, scratch);
+    else if (known)
+        request->status = top_once(hot, request, scratch);
+    if (request->status == STATUS_BLOCKED && worker == LOAD_NOBODY)
+        return false;
+    if (request->status == STATUS_BLOCKED && !windowed)
+        request->status = top_wait(hot, request, scratch);
+    scratch->ranked_used += request->count;
+    return true;
+}
