@@ -36,6 +36,7 @@ static bool write_server(struct server *server, struct buffer *out)
     return line(out, "laud_version:%s", LAUD_VERSION) && line(out, "shape:embedded") &&
            number(out, "process_id", (uint64_t)getpid()) &&
            number(out, "tcp_port", server->resp_port) &&
+           number(out, "http_port", server->http_port) &&
            number(out, "io_threads", server->loop_count) &&
            number(out, "workers", server->work.count) &&
            number(out, "uptime_in_seconds", up_ms / 1000);

@@ -106,6 +106,7 @@ void fake_init(struct fake *fake)
     pthread_cond_init(&fake->moved, NULL);
     assert_true(options_read(&fake->options, 0, NULL, &help, problem, sizeof problem));
     fake->options.resp.port = 0;
+    fake->options.http.port = 0;
     fake->budget.limit = MIB(64);
     fake->names = names_new();
     uint16_t type;
