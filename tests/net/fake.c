@@ -172,9 +172,13 @@ uint64_t fake_ran(struct fake *fake)
 
 int client_open(struct fake *fake)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons(fake->server.resp_port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return client_open_port(fake->server.resp_port);
+}
+
+int client_open_port(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval patience = {.tv_sec = PATIENCE_S};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
