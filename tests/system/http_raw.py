@@ -1,8 +1,6 @@
 """HTTP/1.1 over a plain socket, for tests that care about bytes: what is sent is sent as it is, and
 what comes is read strictly."""
-import contextlib
 import json
-import socket
 
 import laud
 from laud import expect
@@ -25,22 +23,9 @@ class Response:
         return error["code"]
 
 
-class Raw:
-    def __init__(self, server, timeout=laud.REPLY_SECONDS):
-        self.socket = socket.create_connection(("127.0.0.1", server.http_port), timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.file = self.socket.makefile("rb")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.close()
-
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.file.close()
-        self.socket.close()
+class Raw(laud.Connection):
+    def __init__(self, server):
+        super().__init__(server.http_port)
 
     def send(self, data):
         self.socket.sendall(data.encode() if isinstance(data, str) else data)
@@ -72,13 +57,6 @@ class Raw:
     def call(self, method, path, body=None, **headers):
         self.send(request(method, path, body, **headers))
         return self.read(bare=method == "HEAD")
-
-    def is_closed(self):
-        """True if the server has closed and says nothing more."""
-        try:
-            return self.file.read(1) == b""
-        except ConnectionError:
-            return True
 
 
 def request(method, path, body=None, **headers):
