@@ -256,6 +256,34 @@ static void a_refusal_is_not_lost(void **state)
     close(client);
 }
 
+/* The store is so far behind that writes are slowed down: they wait, and all of them are made. */
+static void a_batch_waits_for_the_guard(void **state)
+{
+    (void)state;
+    static char asked[8192], wanted[8192];
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 100;
+    fake.parts.lag_max_bytes = KIB(64);
+    fake_start(&fake);
+    strcpy(asked, "{\"operations\":[");
+    strcpy(wanted, "{\"results\":[");
+    for (int i = 0; i < LIMIT_HTTP_BATCH; i++) {
+        sprintf(asked + strlen(asked), "[\"LIKE\",\"%d\",\"video:1\"],", i);
+        strcat(wanted, "{\"changed\":true},");
+    }
+    strcpy(asked + strlen(asked) - 1, "]}");
+    strcpy(wanted + strlen(wanted) - 1, "]}");
+    int client = http_open();
+    for (int round = 0; round < 3; round++)
+        post(client, "/v1/batch", asked);
+    get(client, "/v1/items/video:1/counts");
+    for (int round = 0; round < 3; round++)
+        expect(client, 200, wanted);
+    expect(client, 200, COUNTS_1);
+    close(client);
+    fake_stop(&fake);
+}
+
 static void too_many_connections(void **state)
 {
     (void)state;
@@ -317,6 +345,7 @@ int main(void)
         ON_A_SERVER(past_the_limit_of_jobs_it_is_busy),
         ON_A_SERVER(a_body_is_waited_for_and_asked_for),
         ON_A_SERVER(a_refusal_is_not_lost),
+        cmocka_unit_test(a_batch_waits_for_the_guard),
         cmocka_unit_test(too_many_connections),
         ON_A_SERVER(ready_or_not),
         ON_A_SERVER(stopping_answers_what_a_worker_has),
