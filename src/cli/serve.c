@@ -196,7 +196,8 @@ static bool start_server(struct serving *s)
                                  .store = s->parts.store,
                                  .projector = s->projector,
                                  .filters = s->parts.filters,
-                                 .budget = &s->budget};
+                                 .budget = &s->budget,
+                                 .seed = s->parts.seed};
     if (s->parts.store != NULL) {
         parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
         parts.lag_max_bytes = s->sizes.lag_max_bytes;
@@ -285,6 +286,7 @@ int serve_main(int argc, char **argv)
         options_help(stdout);
         code = 0;
     } else {
+        log_set_format((enum log_format)s->options.log_format);
         block_signals(s);
         code = serve(s);
     }

@@ -46,7 +46,10 @@ static void reply_to(struct running *r, uint32_t index)
     struct exchange *exchange = r->conn->exchange;
     const struct hot_request *request = &loop->requests[index];
     loop_count(&loop->stats.commands, 1);
-    loop_count(&loop->stats.errors, request->status != STATUS_OK);
+    if (request->status != STATUS_OK) {
+        loop_count(&loop->stats.errors, 1);
+        meter_failed(&loop->watch.meter, request->op, request->status, true);
+    }
     note_status(exchange, index, request->status);
     if (!write_part(&exchange->reply, exchange, index, request, &loop->hot_scratch,
                     loop->server->parts.names))
@@ -94,10 +97,12 @@ static void gather_count(struct running *r)
     exchange->slots[1] = (struct slot){.count = true, .name = name};
 }
 
-static void count_refusal(struct loop *loop)
+/* An operation that is none, or was not run. */
+static void count_refusal(struct loop *loop, enum status status)
 {
     loop_count(&loop->stats.commands, 1);
     loop_count(&loop->stats.errors, 1);
+    meter_failed(&loop->watch.meter, METER_NONE, status, false);
 }
 
 static enum status run_route(struct running *r, struct exchange *exchange)
@@ -112,7 +117,7 @@ static enum status run_route(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE); /* the batch is empty, and any one operation fits */
     if (status != STATUS_OK) {
-        count_refusal(r->loop);
+        count_refusal(r->loop, status);
         exchange_refuse(exchange, status, exchange->sentence);
         return STATUS_OK;
     }
@@ -148,7 +153,7 @@ static enum status run_step(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE && status != STATUS_OK);
     r->loop->scratch.used = 0;
-    count_refusal(r->loop);
+    count_refusal(r->loop, status);
     exchange->next++;
     if (!answer_write_error(&exchange->reply, status, exchange->sentence) ||
         !answer_write_text(&exchange->reply, ","))
@@ -195,7 +200,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, en
     exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
     exchange->allow = 0;
     exchange_refuse(exchange, status, problem);
-    count_refusal(r->loop);
+    count_refusal(r->loop, status);
     finish(r, exchange);
     return STATUS_BAD_PROTOCOL;
 }

@@ -76,7 +76,10 @@ static int make_loops(struct server *server, unsigned count)
 {
     int error = 0;
     while (error == 0 && server->loop_count < count) {
-        error = loop_init(&server->loops[server->loop_count], server);
+        struct loop *loop = &server->loops[server->loop_count];
+        watch_init(&loop->watch, server->hotkeys, &server->slowlog, server->loop_count,
+                   server->parts.options->slowlog_us);
+        error = loop_init(loop, server);
         server->loop_count += error == 0;
     }
     return error;
@@ -157,6 +160,16 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
             listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
 }
 
+/* Before there are loops. */
+static void start_watching(struct server *server, unsigned threads)
+{
+    slowlog_init(&server->slowlog);
+    server->hotkeys =
+        hotkeys_new(threads, server->parts.seed, clock_monotonic_ns(), server->parts.budget);
+    if (server->hotkeys == NULL)
+        log_warn("no memory to look for hot keys, HOTKEYS will have no answer");
+}
+
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
                   char *problem, size_t size)
 {
@@ -166,6 +179,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
+    start_watching(server, threads);
     if (!listen_all(server, threads, problem, size))
         return false;
     tell_journal_state(server);
@@ -213,4 +227,6 @@ void server_free(struct server *server)
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);
+    hotkeys_free(server->hotkeys);
+    slowlog_destroy(&server->slowlog);
 }

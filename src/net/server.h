@@ -14,6 +14,8 @@
 #include "guard/guard.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
+#include "metrics/hotkeys.h"
+#include "metrics/slowlog.h"
 #include "net/command.h"
 #include "net/work.h"
 #include "project/projector.h"
@@ -31,6 +33,7 @@ struct server_parts {
     struct filters *filters;
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
+    uint64_t seed;           /* any number that nobody can guess */
 };
 
 struct loop;
@@ -40,7 +43,9 @@ struct server {
     struct guard guard;
     struct commands commands;
     struct work work;
-    struct loop *loops; /* loop_count of them */
+    struct slowlog slowlog;
+    struct hotkeys *hotkeys; /* NULL: there was no memory for it */
+    struct loop *loops;      /* loop_count of them */
     unsigned loop_count;
     atomic_bool running;        /* the loops can be woken */
     uint16_t resp_port;         /* the one really bound */
