@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/decimal.h"
+#include "base/hex.h"
 
 #define EIGHT(byte) ((byte)*0x0101010101010101ULL)
 
@@ -79,16 +80,6 @@ static bool parse_decimal(const char *text, size_t length, uint64_t *out)
     }
     *out = value;
     return true;
-}
-
-/* 16 or more: not a hexadecimal digit. */
-static inline unsigned hex_value(unsigned char c)
-{
-    unsigned digit = c - (unsigned)'0';
-    if (digit <= 9)
-        return digit;
-    unsigned letter = (c | 0x20U) - (unsigned)'a';
-    return letter <= 5 ? letter + 10 : 16;
 }
 
 static inline bool is_dash_position(size_t at)

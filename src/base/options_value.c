@@ -183,11 +183,16 @@ static bool split_address(const char *text, size_t *host_at, size_t *host_length
     return *host_length > 0 && plain >= *host_length;
 }
 
-static bool set_address(struct address *field, const char *text, char *reason, size_t size)
+static bool set_address(const struct option *option, struct address *field, const char *text,
+                        char *reason, size_t size)
 {
     size_t at, length;
     const char *port_text;
     uint64_t port;
+    if (option->min == 0 && strcmp(text, "none") == 0) {
+        *field = (struct address){.port = 0};
+        return true;
+    }
     if (!split_address(text, &at, &length, &port_text) || length >= sizeof field->host ||
         !parse_number(OPTION_COUNT, port_text, &port) || port > UINT16_MAX) {
         snprintf(reason, size,
@@ -209,7 +214,7 @@ bool option_parse(const struct option *option, struct options *options, const ch
     case OPTION_TEXT:
         return set_text(option, field, text, reason, size);
     case OPTION_ADDRESS:
-        return set_address(field, text, reason, size);
+        return set_address(option, field, text, reason, size);
     case OPTION_WORD:
         return set_word(option, field, text, reason, size);
     case OPTION_COUNT:
@@ -223,8 +228,11 @@ bool option_parse(const struct option *option, struct options *options, const ch
 static void format_address(const struct address *address, char *out, size_t size)
 {
     bool brackets = strchr(address->host, ':') != NULL;
-    snprintf(out, size, "%s%s%s:%u", brackets ? "[" : "", address->host, brackets ? "]" : "",
-             address->port);
+    if (address->host[0] == '\0')
+        snprintf(out, size, "none");
+    else
+        snprintf(out, size, "%s%s%s:%u", brackets ? "[" : "", address->host, brackets ? "]" : "",
+                 address->port);
 }
 
 static void format_word(const struct option *option, uint64_t place, char *out, size_t size)

@@ -126,8 +126,11 @@ static void say_hello(const struct serving *s)
         "an OK is on disk", "an OK is on disk within the interval", "an OK is with the kernel"};
     const char *host = reachable(s->options.resp.host);
     unsigned port = s->server.resp_port;
-    log_info("laud %s is ready: RESP on %s:%u, %u I/O threads, data in %s", LAUD_VERSION,
-             s->options.resp.host, port, s->server.loop_count, s->options.data);
+    char http[320] = "";
+    if (s->server.http_port != 0)
+        snprintf(http, sizeof http, "HTTP on %s:%u, ", s->options.http.host, s->server.http_port);
+    log_info("laud %s is ready: RESP on %s:%u, %s%u I/O threads, data in %s", LAUD_VERSION,
+             s->options.resp.host, port, http, s->server.loop_count, s->options.data);
     log_info("durability: %s", promise[s->options.durability]);
     log_info("a first like: redis-cli -h %s -p %u LIKE 1 video:42", host, port);
 }

@@ -6,14 +6,15 @@
 #include "net/conn.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "net/resp_write.h"
-#include "net/run.h"
+#include "net/face.h"
 
 static void flush(struct conn *conn);
+static void set_reading(struct conn *conn, bool reading);
 
 static struct conn *conn_of(void *handle)
 {
@@ -34,6 +35,7 @@ static void free_if_done(struct conn *conn)
     buffer_free(&conn->in);
     buffer_free(&conn->out);
     buffer_free(&conn->sending);
+    conn->face->close(conn);
     conn->magic = 0;
     free(conn);
 }
@@ -119,11 +121,26 @@ static void hand_over(struct conn *conn, size_t releasable)
         conn_close(conn);
 }
 
+/* All that was to be said is said. */
+static void end(struct conn *conn)
+{
+    uv_os_fd_t fd;
+    if (!conn->linger || conn->lingering || uv_fileno((uv_handle_t *)&conn->tcp, &fd) < 0 ||
+        shutdown(fd, SHUT_WR) < 0) {
+        conn_close(conn);
+        return;
+    }
+    conn->lingering = true;
+    conn->linger_bytes = LIMIT_LINGER;
+    conn->stuck_ms = uv_now(&conn->loop->uv);
+    set_reading(conn, true);
+}
+
 /* Sends what may leave. */
 static void flush(struct conn *conn)
 {
     size_t releasable = (size_t)(conn->released - conn->out_start);
-    if (conn->closing || conn->sending.length > 0)
+    if (conn->closing || conn->lingering || conn->sending.length > 0)
         return;
     if (releasable > 0) {
         uv_buf_t part = uv_buf_init(conn->out.bytes, (unsigned)releasable);
@@ -144,7 +161,7 @@ static void flush(struct conn *conn)
         }
     }
     if (conn->close_when_sent && conn->out.length == 0 && conn->job == NULL)
-        conn_close(conn);
+        end(conn);
 }
 
 void conn_release(struct conn *conn, const struct reply_group *group)
@@ -177,7 +194,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     struct buffer errors = {.budget = conn->out.budget};
     bool written = true;
     for (uint32_t i = 0; written && i < group->replies; i++)
-        written = resp_error(&errors, status_resp(status), status_sentence(status));
+        written = conn->face->write_error(&errors, status, status_sentence(status),
+                                          group->bare ? FACE_BARE : 0);
     size_t length = errors.length;
     written = written && buffer_append(&errors, conn->out.bytes + to, conn->out.length - to);
     conn->out.length = from;
@@ -205,9 +223,10 @@ static void group(struct conn *conn)
                                   .end = end,
                                   .since_ns = conn->loop->clock_ns,
                                   .replies = conn->replies,
-                                  .wrote = conn->wrote};
+                                  .wrote = conn->wrote,
+                                  .bare = conn->bare};
     conn->replies = 0;
-    conn->wrote = false;
+    conn->wrote = conn->bare = false;
     if (conn->groups == 0)
         conn->shift = 0;
     waiting.end -= (uint64_t)conn->shift;
@@ -221,6 +240,29 @@ static void group(struct conn *conn)
     }
     conn->groups++;
     if (!loop_queue(conn->loop, waiting)) {
+        conn->groups--;
+        conn_close(conn);
+    }
+}
+
+void conn_release_interim(struct conn *conn)
+{
+    uint64_t end = conn->out_start + conn->out.length;
+    if (conn->replies > 0)
+        return; /* it leaves with their group */
+    if (conn->groups == 0) {
+        conn->released = end;
+        flush(conn);
+        return;
+    }
+    struct reply_group group = {
+        .conn = conn,
+        .since_ns = conn->loop->clock_ns,
+        .position = journal_appended(conn->loop->server->parts.journal),
+        .end = end - (uint64_t)conn->shift,
+    };
+    conn->groups++;
+    if (!loop_queue(conn->loop, group)) {
         conn->groups--;
         conn_close(conn);
     }
@@ -240,15 +282,6 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     *out = buffer_reserve(&conn->in, room)
                ? uv_buf_init(conn->in.bytes + conn->in.length, (unsigned)room)
                : uv_buf_init(NULL, 0);
-}
-
-static void refuse_and_close(struct conn *conn, const char *sentence)
-{
-    conn->close_when_sent = true;
-    conn->loop->clock_ns = clock_monotonic_ns();
-    if (resp_error(&conn->out, "ERR", sentence))
-        conn->replies++;
-    group(conn);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer);
@@ -284,12 +317,9 @@ static void settle(struct conn *conn, enum status status)
     group_within_limit(conn);
     if (conn->closing)
         return;
-    if (conn->close_when_sent)
-        conn->in.length = 0;
-    if (status == STATUS_MORE && conn->in.length > options_of(conn)->query_buffer)
-        refuse_and_close(conn, "Protocol error: too long command");
     if (conn->close_when_sent) {
-        set_reading(conn, false);
+        conn->in.length = 0;
+        set_reading(conn, conn->lingering);
         flush(conn);
         return;
     }
@@ -317,7 +347,7 @@ static void run_kept(struct conn *conn)
     enum status status;
     do {
         size_t used;
-        status = run_commands(conn, conn->in.bytes, conn->in.length, &used);
+        status = conn->face->run(conn, conn->in.bytes, conn->in.length, &used);
         buffer_consume(&conn->in, used);
         if (used > 0)
             conn->stuck_ms = 0;
@@ -335,7 +365,7 @@ static void on_bytes(struct conn *conn, const char *bytes, size_t length)
         return;
     }
     size_t used;
-    enum status status = run_commands(conn, bytes, length, &used);
+    enum status status = conn->face->run(conn, bytes, length, &used);
     if (used < length && !buffer_append(&conn->in, bytes + used, length - used))
         status = STATUS_NO_MEMORY;
     settle(conn, status);
@@ -343,10 +373,20 @@ static void on_bytes(struct conn *conn, const char *bytes, size_t length)
         run_kept(conn);
 }
 
+static void throw_away(struct conn *conn, ssize_t count)
+{
+    if (count < 0 || (uint64_t)count > conn->linger_bytes)
+        conn_close(conn);
+    else
+        conn->linger_bytes -= (uint64_t)count;
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     struct conn *conn = conn_of(stream->data);
-    if (count > 0) {
+    if (conn->lingering && count != 0) {
+        throw_away(conn, count);
+    } else if (count > 0) {
         on_bytes(conn, buffer->base, (size_t)count);
     } else if (count == UV_EOF) {
         /* Half-closed: what was asked is still answered. */
@@ -396,10 +436,9 @@ void conn_take_back(struct conn *conn, struct job *job)
         free_if_done(conn);
         return;
     }
-    bool written = !job->failed && buffer_append(&conn->out, job->out.bytes, job->out.length);
+    bool written = !job->failed && conn->face->take_back(conn, job);
     loop_count(&conn->loop->stats.commands, job->count);
     loop_count(&conn->loop->stats.errors, job->errors);
-    conn->replies += job->count;
     conn->wrote = conn->wrote || job->writes;
     watch_job(conn, job);
     job_free(job);
@@ -420,10 +459,15 @@ void conn_take_back(struct conn *conn, struct job *job)
 static void refuse_connection(struct conn *conn)
 {
     loop_count(&conn->loop->stats.refused, 1);
-    refuse_and_close(conn, "the limit of open connections is reached");
+    conn->close_when_sent = conn->linger = true;
+    conn->loop->clock_ns = clock_monotonic_ns();
+    if (conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
+                                status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST))
+        conn->replies++;
+    group(conn);
 }
 
-static struct conn *conn_new(struct loop *loop)
+static struct conn *conn_new(struct loop *loop, const struct face *face)
 {
     struct conn *conn = calloc(1, sizeof *conn);
     if (conn == NULL)
@@ -431,9 +475,14 @@ static struct conn *conn_new(struct loop *loop)
     struct server *server = loop->server;
     conn->magic = CONN_MAGIC;
     conn->loop = loop;
+    conn->face = face;
     conn->id = atomic_fetch_add_explicit(&server->next_conn, 1, memory_order_relaxed) + 1;
     conn->in.budget = conn->out.budget = conn->sending.budget = server->parts.budget;
     conn->active_ms = uv_now(&loop->uv);
+    if (!face->open(conn)) {
+        free(conn);
+        return NULL;
+    }
     uv_tcp_init(&loop->uv, &conn->tcp);
     conn->tcp.data = conn;
     conn->next = loop->conns;
@@ -443,16 +492,17 @@ static struct conn *conn_new(struct loop *loop)
     return conn;
 }
 
-void conn_accept(struct loop *loop)
+void conn_accept(struct listener *listener)
 {
+    struct loop *loop = listener->loop;
     struct server *server = loop->server;
-    struct conn *conn = conn_new(loop);
+    struct conn *conn = conn_new(loop, listener->face);
     if (conn == NULL) {
         log_warn("no memory for a new connection");
         return;
     }
     uint64_t open = atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
-    if (uv_accept((uv_stream_t *)&loop->listener, (uv_stream_t *)&conn->tcp) < 0) {
+    if (uv_accept((uv_stream_t *)&listener->tcp, (uv_stream_t *)&conn->tcp) < 0) {
         conn_close(conn);
         return;
     }
@@ -467,7 +517,7 @@ void conn_accept(struct loop *loop)
 /* Buffers that a burst left behind go back once the connection is quiet. */
 static void give_back(struct conn *conn, uint64_t now_ms)
 {
-    if (now_ms - conn->active_ms < 2000)
+    if (now_ms - conn->active_ms < 2000 || conn->job != NULL)
         return;
     if (conn->in.length == 0 && conn->in.capacity > 0)
         buffer_free(&conn->in);
@@ -475,6 +525,7 @@ static void give_back(struct conn *conn, uint64_t now_ms)
         buffer_free(&conn->out);
     if (conn->sending.length == 0 && conn->sending.capacity > 0)
         buffer_free(&conn->sending);
+    conn->face->shrink(conn);
 }
 
 void conn_sweep(struct conn *conn, uint64_t now_ms)
@@ -485,7 +536,8 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
                 now_ms - conn->active_ms > options->idle_timeout_ms;
     bool stuck = conn->stuck_ms > 0 && !conn->blocked && !ours &&
                  now_ms - conn->stuck_ms > options->slow_timeout_ms;
-    if (idle || stuck)
+    bool lingered = conn->lingering && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
+    if (idle || stuck || lingered)
         conn_close(conn);
     else
         give_back(conn, now_ms);

@@ -7,6 +7,10 @@
  * While a worker has requests of it, in `job`, the connection neither runs nor reads on: so replies
  * keep their order.
  *
+ * Closing with bytes unread makes the kernel throw away what was sent last. Where a client may still be
+ * sending when we refuse, the connection *lingers*: our side is shut, and for a moment what comes is
+ * read and dropped.
+ *
  * A connection is freed when libuv has closed it and neither a reply group nor a job names it any
  * more. Owned by its loop's thread.
  */
@@ -34,6 +38,8 @@ struct conn {
     struct conn *next, *previous;
     struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
     struct job *job;                              /* that a worker has; NULL: none */
+    const struct face *face;
+    void *exchange; /* the face's own */
     uint64_t id;
 
     struct buffer in; /* bytes of an unfinished command, or not yet run */
@@ -47,21 +53,28 @@ struct conn {
     uint32_t groups;  /* waiting in the loop's queue */
     int64_t shift;    /* to add to their ends, where errors took the place of replies before them */
 
-    uint64_t active_ms; /* when it last said something */
-    uint64_t stuck_ms;  /* since when it owes us bytes or takes none; 0: it does not */
+    uint64_t linger_bytes; /* that may still come, to be thrown away */
+    uint64_t active_ms;    /* when it last said something */
+    uint64_t stuck_ms;     /* since when it owes us bytes or takes none; 0: it does not */
 
     bool resp3;
     bool wrote;           /* since the last group */
+    bool bare;            /* since the last group: a reply without a body is among them */
     bool reading;         /* libuv reads for us */
     bool blocked;         /* a command waits for the guard's leave */
     bool close_when_sent; /* no more commands are run */
+    bool linger;          /* and then what still comes is read and thrown away for a moment */
+    bool lingering;       /* that is now */
     bool closing;         /* uv_close was called */
     bool closed;          /* and has called back */
     char name[LIMIT_CLIENT_NAME + 1];
 };
 
-/* Takes a connection from the loop's listener. */
-void conn_accept(struct loop *loop);
+/* Takes a connection from a listener of the loop. */
+void conn_accept(struct listener *listener);
+
+/* What was put into `out` and is no reply may leave, behind the replies before it. */
+void conn_release_interim(struct conn *conn);
 
 /* Runs what was kept, now that there may be room; reads on if that is done. */
 void conn_resume(struct conn *conn);

@@ -24,6 +24,7 @@ static void collect_server(struct server *server, struct metrics *out)
     out->texts[TEXT_SHAPE] = "embedded";
     out->numbers[NUMBER_PROCESS] = (uint64_t)getpid();
     out->numbers[NUMBER_PORT] = server->resp_port;
+    out->numbers[NUMBER_HTTP_PORT] = server->http_port;
     out->numbers[NUMBER_IO_THREADS] = server->loop_count;
     out->numbers[NUMBER_WORKERS] = server->work.count;
     out->numbers[NUMBER_UPTIME] = (clock_wall_ms() - server->started_ms) / 1000;

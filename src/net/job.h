@@ -17,13 +17,17 @@
 #include "net/buffer.h"
 
 struct conn;
+struct face;
 struct loop;
 
 struct job {
-    struct job *next;  /* in whichever queue it is */
-    struct loop *loop; /* where it goes home to */
-    struct conn *conn; /* only the loop looks at it */
-    size_t bytes;      /* of this allocation */
+    struct job *next;        /* in whichever queue it is */
+    struct loop *loop;       /* where it goes home to */
+    struct conn *conn;       /* only the loop looks at it */
+    size_t bytes;            /* of this allocation */
+    const struct face *face; /* of the connection; says how the replies are written */
+    const void *exchange;    /* the face's own; the loop leaves it alone meanwhile */
+    uint32_t from;           /* place of the first request in its batch */
     bool resp3;
     bool writes;       /* some of the requests do */
     bool failed;       /* no memory for the replies: `out` is not whole */

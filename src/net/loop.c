@@ -123,7 +123,8 @@ static void begin_stop(struct loop *loop)
 {
     loop->stopping = true;
     loop->stop_deadline_ms = uv_now(&loop->uv) + LIMIT_DRAIN_MS;
-    uv_close((uv_handle_t *)&loop->listener, NULL);
+    for (unsigned i = 0; i < loop->listener_count; i++)
+        uv_close((uv_handle_t *)&loop->listeners[i].tcp, NULL);
     uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
 }
 
@@ -230,7 +231,7 @@ static void on_connection(uv_stream_t *listener, int status)
         conn_accept(listener->data);
 }
 
-int loop_init(struct loop *loop, struct server *server, int socket)
+int loop_init(struct loop *loop, struct server *server)
 {
     const struct options *options = server->parts.options;
     loop->server = server;
@@ -245,25 +246,30 @@ int loop_init(struct loop *loop, struct server *server, int socket)
     }
     if (error) {
         free(loop->args);
-        close(socket);
         return error;
     }
     uv_async_init(&loop->uv, &loop->wake, on_wake);
     uv_check_init(&loop->uv, &loop->check);
     uv_timer_init(&loop->uv, &loop->sweep);
     uv_timer_init(&loop->uv, &loop->pace);
-    uv_tcp_init(&loop->uv, &loop->listener);
-    loop->wake.data = loop->check.data = loop->sweep.data = loop->pace.data = loop->listener.data =
-        loop;
+    loop->wake.data = loop->check.data = loop->sweep.data = loop->pace.data = loop;
     uv_check_start(&loop->check, on_check);
     uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
-    error = uv_tcp_open(&loop->listener, socket);
+    return 0;
+}
+
+int loop_listen(struct loop *loop, const struct face *face, int socket)
+{
+    ASSERT(loop->listener_count < LOOP_LISTENERS);
+    struct listener *listener = &loop->listeners[loop->listener_count++];
+    listener->loop = loop;
+    listener->face = face;
+    uv_tcp_init(&loop->uv, &listener->tcp);
+    listener->tcp.data = listener;
+    int error = uv_tcp_open(&listener->tcp, socket);
     if (error == 0)
-        error = uv_listen((uv_stream_t *)&loop->listener, BACKLOG, on_connection);
-    else
-        close(socket);
-    if (error)
-        loop_free(loop);
+        return uv_listen((uv_stream_t *)&listener->tcp, BACKLOG, on_connection);
+    close(socket);
     return error;
 }
 

@@ -1,5 +1,5 @@
 /*
- * One I/O thread: a libuv loop, its listener and its connections. A turn of the loop reads what
+ * One I/O thread: a libuv loop, its listeners and its connections. A turn of the loop reads what
  * came, runs it, and hands replies over in *groups*: a group may leave once the journal has
  * released the position it depends on. Positions only grow, so groups wait in one queue.
  *
@@ -20,6 +20,17 @@
 #include "op/op.h"
 
 struct conn;
+struct face;
+struct loop;
+
+/* A socket that connections with one face come from. */
+struct listener {
+    uv_tcp_t tcp;
+    struct loop *loop;
+    const struct face *face;
+};
+
+#define LOOP_LISTENERS 2
 
 /* Replies of one connection that wait for the journal together. */
 struct reply_group {
@@ -29,6 +40,7 @@ struct reply_group {
     uint64_t since_ns; /* when they were ready */
     uint32_t replies;
     bool wrote; /* some of them acknowledge a write */
+    bool bare;  /* some of them have no body */
 };
 
 /* Written by the loop's thread, read by any (relaxed). */
@@ -48,7 +60,8 @@ struct loop {
     uv_loop_t uv;
     uv_thread_t thread;
     bool running; /* the thread was started; main's */
-    uv_tcp_t listener;
+    struct listener listeners[LOOP_LISTENERS];
+    unsigned listener_count;
     uv_async_t wake; /* shared: journal or store progress, a job that is done, the wish to stop */
     uv_check_t check;
     uv_timer_t sweep;
@@ -82,8 +95,10 @@ struct loop {
     struct loop_stats stats;
 };
 
-/* Prepares a loop around a bound socket, its own from now on. A libuv error: nothing is left. */
-int loop_init(struct loop *loop, struct server *server, int socket);
+/* Prepares a loop. A libuv error: nothing is left. */
+int loop_init(struct loop *loop, struct server *server);
+/* Before it runs: listens on a bound socket, its own from now on, also if that fails. */
+int loop_listen(struct loop *loop, const struct face *face, int socket);
 int loop_run(struct loop *loop);    /* starts its thread */
 void loop_moved(struct loop *loop); /* from the journal's or the projector's thread: progress */
 void loop_take_back(struct loop *loop, struct job *job); /* from a worker: it is done */

@@ -1,24 +1,17 @@
-#include "net/run.h"
+/*
+ * The RESP face: from parsed words to replies. Operations are gathered into batches for the hot
+ * tier; whatever must be answered in between runs the batch first, so replies keep their order. What
+ * needs the store goes to a worker, with the rest of its batch.
+ */
 
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
+#include "net/batch.h"
+#include "net/face.h"
 #include "net/reply.h"
 #include "net/resp_write.h"
 #include "net/session.h"
-
-/* One call of run_commands. */
-struct running {
-    struct conn *conn;
-    struct loop *loop;
-    uint32_t time_s;
-    uint64_t now_ns;
-    uint64_t since_ns; /* when the batch or command at hand began */
-    uint32_t batch;    /* requests gathered */
-    bool admitted;     /* the journal takes this batch's events */
-    bool out_of_memory;
-};
 
 static void reply_done(struct running *r, bool written)
 {
@@ -36,9 +29,10 @@ static void refuse(struct running *r, uint32_t operation, bool ran, enum status 
     reply_done(r, resp_error(&r->conn->out, status_resp(status), sentence));
 }
 
-static void reply_to(struct running *r, const struct hot_request *request)
+static void reply_to(struct running *r, uint32_t index)
 {
     const struct loop *loop = r->loop;
+    const struct hot_request *request = &loop->requests[index];
     if (request->status != STATUS_OK)
         refuse(r, request->op, true, request->status, status_sentence(request->status));
     else
@@ -46,89 +40,9 @@ static void reply_to(struct running *r, const struct hot_request *request)
                                   loop->server->parts.names, r->conn->resp3));
 }
 
-/* Gives the rest of the batch to a worker; false: there are too many such jobs already. */
-static bool send_away(struct running *r, uint32_t from)
-{
-    struct loop *loop = r->loop;
-    struct job *job = job_new(loop->requests + from, r->batch - from, loop->server->parts.budget);
-    if (job == NULL)
-        return false;
-    job->loop = loop;
-    job->conn = r->conn;
-    job->resp3 = r->conn->resp3;
-    job->since_ns = r->since_ns;
-    if (!work_submit(&loop->server->work, job)) {
-        job_free(job);
-        return false;
-    }
-    r->conn->job = job;
-    loop->jobs++;
-    loop_count(&loop->stats.jobs, 1);
-    return true;
-}
-
-/* Looks at the clock: how long it took since the last time. */
-static uint64_t lap(struct running *r)
-{
-    uint64_t now_ns = clock_monotonic_ns(), took_ns = now_ns - r->since_ns;
-    r->since_ns = r->loop->clock_ns = now_ns;
-    return took_ns;
-}
-
-/* The first requests of the batch are answered. */
-static void watch_batch(struct running *r, uint32_t count)
-{
-    struct loop *loop = r->loop;
-    uint64_t took_ns = lap(r);
-    watch_ran(&loop->watch, loop->requests, count, took_ns, loop->clock_ns);
-    if (watch_is_slow(&loop->watch, took_ns))
-        watch_slow_requests(&loop->watch, loop->requests, count, loop->server->parts.names,
-                            conn_client(r->conn), took_ns, r->time_s);
-}
-
-/*
- * Runs what was gathered and writes its replies. A request that needs the store goes to a worker
- * with all behind it; where that cannot be, it alone is refused.
- */
 static void run_batch(struct running *r)
 {
-    struct loop *loop = r->loop;
-    uint32_t done = 0, writes = 0;
-    while (done < r->batch) {
-        size_t ran = hot_run(loop->server->parts.hot, loop->requests + done, r->batch - done,
-                             &loop->hot_scratch);
-        for (uint32_t end = done + (uint32_t)ran; done < end; done++) {
-            writes += job_request_writes(&loop->requests[done]);
-            reply_to(r, &loop->requests[done]);
-        }
-        if (done == r->batch || send_away(r, done))
-            break;
-        loop_count(&loop->stats.jobs_refused, 1);
-        refuse(r, loop->requests[done].op, true, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY));
-        done++;
-    }
-    if (done > 0)
-        watch_batch(r, done);
-    if (writes > 0)
-        guard_spend(&loop->server->guard, &loop->pacer, writes, r->now_ns);
-    r->batch = 0;
-    r->admitted = false;
-    loop->scratch.used = 0;
-    loop->hot_scratch.used = 0;
-    loop->hot_scratch.listed_used = 0;
-    loop->hot_scratch.ranked_used = 0;
-}
-
-/* Writes need the journal's leave, once for a batch. */
-static enum status admit(struct running *r, const struct op_spec *spec)
-{
-    if (!spec->writes || r->admitted)
-        return STATUS_OK;
-    enum status status = guard_admit_writes(&r->loop->server->guard, &r->loop->pacer, r->now_ns);
-    r->admitted = status == STATUS_OK;
-    if (r->admitted)
-        r->conn->wrote = r->loop->wrote = true;
-    return status;
+    batch_run(r, reply_to);
 }
 
 /*
@@ -146,7 +60,7 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
                           uint32_t count)
 {
     struct loop *loop = r->loop;
-    enum status status = admit(r, spec);
+    enum status status = batch_admit(r, spec);
     if (status == STATUS_BLOCKED) {
         run_batch(r);
         return status;
@@ -184,7 +98,7 @@ static void watch_session(struct running *r, const struct command *command,
                           const struct text *words, uint32_t count)
 {
     struct watch *watch = &r->loop->watch;
-    uint64_t took_ns = lap(r);
+    uint64_t took_ns = batch_lap(r);
     bool secret = command->session == session_auth || command->session == session_hello;
     meter_ran(&watch->meter, (uint32_t)(command - r->loop->server->commands.list), took_ns, 1);
     if (watch_is_slow(watch, took_ns))
@@ -225,14 +139,19 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     return STATUS_OK;
 }
 
-enum status run_commands(struct conn *conn, const char *bytes, size_t length, size_t *used)
+/* A command that is not whole yet may be only so long. */
+static enum status refuse_if_too_long(struct running *r, size_t length)
+{
+    if (length <= r->loop->server->parts.options->query_buffer)
+        return STATUS_MORE;
+    refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, "Protocol error: too long command");
+    return STATUS_BAD_PROTOCOL;
+}
+
+static enum status resp_run(struct conn *conn, const char *bytes, size_t length, size_t *used)
 {
     struct loop *loop = conn->loop;
-    struct running r = {.conn = conn,
-                        .loop = loop,
-                        .time_s = (uint32_t)(clock_wall_ms() / 1000),
-                        .now_ns = clock_monotonic_ns()};
-    r.since_ns = loop->clock_ns = r.now_ns;
+    struct running r = batch_begin(conn);
     uint32_t before = conn->replies;
     struct resp_command words = {.args = loop->args};
     enum status status = STATUS_OK;
@@ -251,9 +170,55 @@ enum status run_commands(struct conn *conn, const char *bytes, size_t length, si
             at += words.used;
     }
     run_batch(&r);
-    loop_count(&loop->stats.commands, conn->replies - before);
     *used = at;
+    if (status == STATUS_MORE && conn->job == NULL)
+        status = refuse_if_too_long(&r, length - at);
+    loop_count(&loop->stats.commands, conn->replies - before);
     if (r.out_of_memory)
         return STATUS_NO_MEMORY;
     return conn->job != NULL ? STATUS_OK : status;
 }
+
+/* A connection needs nothing but what every one has. */
+static bool resp_open(struct conn *conn)
+{
+    (void)conn;
+    return true;
+}
+
+static void resp_close(struct conn *conn)
+{
+    (void)conn;
+}
+
+static bool resp_write_error(struct buffer *out, enum status status, const char *sentence,
+                             unsigned flags)
+{
+    (void)flags;
+    return resp_error(out, status_resp(status), sentence);
+}
+
+static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
+                       const struct names *names)
+{
+    const struct hot_request *request = &job->requests[index];
+    return request->status == STATUS_OK
+               ? reply_write(&job->out, request, scratch, names, job->resp3)
+               : resp_error(&job->out, status_resp(request->status),
+                            status_sentence(request->status));
+}
+
+static bool resp_take_back(struct conn *conn, const struct job *job)
+{
+    conn->replies += job->count;
+    return buffer_append(&conn->out, job->out.bytes, job->out.length);
+}
+
+const struct face resp_face = {.name = "resp",
+                               .open = resp_open,
+                               .close = resp_close,
+                               .shrink = resp_close,
+                               .run = resp_run,
+                               .write_error = resp_write_error,
+                               .write = resp_write,
+                               .take_back = resp_take_back};

@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/face.h"
+#include "net/face.h"
 #include "net/loop.h"
 
 union any_address {
@@ -70,20 +72,30 @@ static int probe_port(const struct addrinfo *where)
     return error;
 }
 
-static int make_loops(struct server *server, const struct addrinfo *where, uint16_t port,
-                      unsigned count)
+static int make_loops(struct server *server, unsigned count)
+{
+    int error = 0;
+    while (error == 0 && server->loop_count < count) {
+        struct loop *loop = &server->loops[server->loop_count];
+        watch_init(&loop->watch, server->hotkeys, &server->slowlog, server->loop_count,
+                   server->parts.options->slowlog_us);
+        error = loop_init(loop, server);
+        server->loop_count += error == 0;
+    }
+    return error;
+}
+
+/* A socket for each loop, all on the port that the first of them got. */
+static int bind_loops(struct server *server, const struct face *face, const struct addrinfo *where,
+                      uint16_t *port)
 {
     int error = probe_port(where);
-    while (error == 0 && server->loop_count < count) {
-        int fd = bind_socket(where, server->loop_count == 0 ? port : server->resp_port);
+    for (unsigned i = 0; error == 0 && i < server->loop_count; i++) {
+        int fd = bind_socket(where, *port);
         if (fd < 0)
             return fd;
-        if (server->loop_count == 0)
-            server->resp_port = bound_port(fd);
-        watch_init(&server->loops[server->loop_count].watch, server->hotkeys, &server->slowlog,
-                   server->loop_count, server->parts.options->slowlog_us);
-        error = loop_init(&server->loops[server->loop_count], server, fd);
-        server->loop_count += error == 0;
+        *port = bound_port(fd);
+        error = loop_listen(&server->loops[i], face, fd);
     }
     return error;
 }
@@ -111,25 +123,41 @@ static void on_journal(void *context)
         loop_moved(&server->loops[i]);
 }
 
-/* Finds the address and binds a socket to it for each loop. */
-static bool listen_on(struct server *server, const struct address *resp, unsigned threads,
-                      char *problem, size_t size)
+/* Finds the address and binds a socket to it for each loop; *bound is the port it got. */
+static bool listen_on(struct server *server, const struct face *face, const struct address *address,
+                      uint16_t *bound, char *problem, size_t size)
 {
     char port[8];
-    snprintf(port, sizeof port, "%u", resp->port);
+    snprintf(port, sizeof port, "%u", address->port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *where = NULL;
-    int unknown = getaddrinfo(resp->host, port, &hints, &where);
+    int unknown = getaddrinfo(address->host, port, &hints, &where);
     if (unknown) {
-        snprintf(problem, size, "cannot listen on %s: %s", resp->host, gai_strerror(unknown));
+        snprintf(problem, size, "cannot listen on %s: %s", address->host, gai_strerror(unknown));
         return false;
     }
-    int error = make_loops(server, where, resp->port, threads);
+    *bound = address->port;
+    int error = bind_loops(server, face, where, bound);
     freeaddrinfo(where);
     if (error)
-        snprintf(problem, size, "cannot listen on %s:%u: %s", resp->host, resp->port,
+        snprintf(problem, size, "cannot listen on %s:%u: %s", address->host, address->port,
                  uv_strerror(error));
     return error == 0;
+}
+
+/* HTTP has no host where it is not to be served. */
+static bool listen_all(struct server *server, unsigned threads, char *problem, size_t size)
+{
+    const struct options *options = server->parts.options;
+    server->loops = calloc(threads, sizeof *server->loops);
+    int error = server->loops != NULL ? make_loops(server, threads) : UV_ENOMEM;
+    if (error) {
+        snprintf(problem, size, "cannot make %u I/O threads: %s", threads, uv_strerror(error));
+        return false;
+    }
+    return listen_on(server, &resp_face, &options->resp, &server->resp_port, problem, size) &&
+           (options->http.host[0] == '\0' ||
+            listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
 }
 
 /* Before there are loops. */
@@ -152,12 +180,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
     start_watching(server, threads);
-    server->loops = calloc(threads, sizeof *server->loops);
-    if (server->loops == NULL) {
-        snprintf(problem, size, "no memory for %u I/O threads", threads);
-        return false;
-    }
-    if (!listen_on(server, &parts->options->resp, threads, problem, size))
+    if (!listen_all(server, threads, problem, size))
         return false;
     tell_journal_state(server);
     journal_listen(parts->journal, on_journal, server);

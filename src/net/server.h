@@ -51,6 +51,7 @@ struct server {
     unsigned loop_count;
     atomic_bool running;        /* the loops can be woken */
     uint16_t resp_port;         /* the one really bound */
+    uint16_t http_port;         /* likewise; 0: HTTP is not served */
     uint64_t started_ms;        /* wall clock */
     enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
     _Atomic uint64_t next_conn; /* ids of connections */

@@ -16,9 +16,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "net/face.h"
 #include "net/loop.h"
-#include "net/reply.h"
-#include "net/resp_write.h"
 
 #define NAP_MIN_NS 100000
 #define NAP_MAX_NS 2000000
@@ -116,12 +115,8 @@ static void write_replies(struct worker *worker, struct job *job)
 {
     bool written = true;
     for (uint32_t i = 0; written && i < job->count; i++) {
-        const struct hot_request *request = &job->requests[i];
-        job->errors += request->status != STATUS_OK;
-        written = request->status == STATUS_OK ? reply_write(&job->out, request, &worker->scratch,
-                                                             worker->work->names, job->resp3)
-                                               : resp_error(&job->out, status_resp(request->status),
-                                                            status_sentence(request->status));
+        job->errors += job->requests[i].status != STATUS_OK;
+        written = job->face->write(job, i, &worker->scratch, worker->work->names);
     }
     job->failed = !written;
 }

@@ -18,6 +18,12 @@
 #define TYPE_UNKNOWN UINT16_MAX
 #define NAME_UNKNOWN UINT8_MAX
 
+enum op_code {
+#define OP(code, name, action, pattern, arguments, items, writes, summary) OP_##code,
+#include "op/op.def"
+#undef OP
+};
+
 struct op_spec {
     const char *name;
     const char *pattern;
@@ -51,7 +57,7 @@ struct op_scratch {
 };
 
 size_t op_count(void);
-const struct op_spec *op_get(size_t index);
+const struct op_spec *op_get(size_t index); /* by enum op_code */
 
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the

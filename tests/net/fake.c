@@ -124,6 +124,7 @@ void fake_init(struct fake *fake)
     pthread_cond_init(&fake->moved, NULL);
     assert_true(options_read(&fake->options, 0, NULL, &help, problem, sizeof problem));
     fake->options.resp.port = 0;
+    fake->options.http.port = 0;
     fake->budget.limit = MIB(64);
     fake->names = names_new();
     uint16_t type;
@@ -189,9 +190,13 @@ uint64_t fake_ran(struct fake *fake)
 
 int client_open(struct fake *fake)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons(fake->server.resp_port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return client_open_port(fake->server.resp_port);
+}
+
+int client_open_port(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval patience = {.tv_sec = PATIENCE_S};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);

@@ -45,7 +45,8 @@ void fake_await_inside(struct fake *fake, int count);
 uint64_t fake_ran(struct fake *fake);
 
 /* A client: a socket with a time limit, so that a test fails rather than hangs. */
-int client_open(struct fake *fake);
+int client_open(struct fake *fake); /* to RESP */
+int client_open_port(uint16_t port);
 void client_send(int fd, const char *text);   /* commands, each a line */
 void client_expect(int fd, const char *text); /* exactly these bytes */
 void client_expect_none(int fd);              /* nothing has come */

@@ -229,6 +229,7 @@ class Server:
         self.prefix = list(prefix)
         self.process = None
         self.port = None
+        self.http_port = None
         self.log_path = None
         self.starts = 0
         atexit.register(self.kill)
@@ -252,7 +253,7 @@ class Server:
         self.port = None
         self.log_path = os.path.join(self.own, f"log-{self.starts}")
         command = self.prefix + [self.binary, "serve", "--data", self.data, "--resp",
-                                 "127.0.0.1:0", *self.flags, *more]
+                                 "127.0.0.1:0", "--http", "127.0.0.1:0", *self.flags, *more]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=clean_environment(self.environment),
@@ -269,9 +270,10 @@ class Server:
         return self
 
     def is_ready_or_gone(self):
-        found = re.search(r"is ready: RESP on \S*:(\d+)", self.log())
+        found = re.search(r"is ready: RESP on \S*:(\d+),(?: HTTP on \S*:(\d+))?.*\n", self.log())
         if found:
             self.port = int(found.group(1))
+            self.http_port = int(found.group(2) or 0)
         return found or self.process.poll() is not None
 
     def log(self):

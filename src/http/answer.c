@@ -1,0 +1,319 @@
+#include "http/answer.h"
+
+#include "base/decimal.h"
+#include "op/cursor.h"
+
+/* Bytes that may be written for one. */
+#define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 4)
+#define COUNTER_ROOM (NAME_ROOM + DECIMAL_MAX + 1)
+#define LISTED_ROOM  ((size_t)LIMIT_ITEM_TEXT + DECIMAL_MAX + 24)
+#define CHANGE_ROOM  64 /* the words of a change */
+#define ITEM_ROOM    ((size_t)128)
+
+static char *put(char *at, const char *bytes, size_t length)
+{
+    memcpy(at, bytes, length);
+    return at + length;
+}
+
+#define PUT(at, literal) put(at, literal, sizeof(literal) - 1)
+
+static char *put_quoted(char *at, const char *bytes, size_t length)
+{
+    *at++ = '"';
+    at = put(at, bytes, length);
+    *at++ = '"';
+    return at;
+}
+
+static char *put_name(char *at, const struct names *names, uint8_t index)
+{
+    const struct name *name = names_get(names, index);
+    return put_quoted(at, name->text, name->length);
+}
+
+/* Takes the comma behind the last one off again. */
+static char *put_end(char *at, char end)
+{
+    at -= at[-1] == ',';
+    *at++ = end;
+    return at;
+}
+
+static char *put_counters(char *at, const struct hot_answer *answer,
+                          const struct hot_scratch *scratch, const struct names *names)
+{
+    const struct hot_counter *counter = scratch->counters + answer->first;
+    at = PUT(at, "\"counts\":{");
+    for (const struct hot_counter *end = counter + answer->count; counter < end; counter++) {
+        if (counter->value == 0)
+            continue;
+        at = put_name(at, names, counter->name);
+        *at++ = ':';
+        at = decimal_write_signed(at, counter->value);
+        *at++ = ',';
+    }
+    return put_end(at, '}');
+}
+
+static char *put_kinds(char *at, const struct kind_set *kinds, const struct names *names)
+{
+    at = PUT(at, "\"reactions\":[");
+    for (int word = 0; word < 4; word++) {
+        for (uint64_t bits = kinds->bits[word]; bits; bits &= bits - 1) {
+            at = put_name(at, names, (uint8_t)(64 * word + __builtin_ctzll(bits)));
+            *at++ = ',';
+        }
+    }
+    at = put_end(at, ']');
+    *at++ = ',';
+    return at;
+}
+
+static size_t kinds_room(const struct kind_set *kinds)
+{
+    size_t count = 0;
+    for (int word = 0; word < 4; word++)
+        count += (size_t)__builtin_popcountll(kinds->bits[word]);
+    return count * NAME_ROOM;
+}
+
+/* {"item":"video:1", … "counts":{ … }} */
+static bool write_item(struct buffer *out, const struct hot_request *request, uint32_t index,
+                       const struct hot_scratch *scratch, const struct names *names,
+                       struct text item)
+{
+    const struct hot_answer *answer = &request->answers[index];
+    bool feed = request->action == HOT_FEED;
+    if (!buffer_reserve(out, ITEM_ROOM + item.length + answer->count * COUNTER_ROOM +
+                                 (feed ? kinds_room(&answer->kinds) : 0)))
+        return false;
+    char *at = PUT(out->bytes + out->length, "{\"item\":");
+    at = put_quoted(at, item.bytes, item.length);
+    *at++ = ',';
+    if (feed)
+        at = put_kinds(at, &answer->kinds, names);
+    at = put_counters(at, answer, scratch, names);
+    *at++ = '}';
+    buffer_end(out, at);
+    return true;
+}
+
+static bool write_items(struct buffer *out, const struct hot_request *request,
+                        const struct hot_scratch *scratch, const struct names *names,
+                        const struct text *items)
+{
+    bool written = answer_write_text(out, "{\"items\":[");
+    for (uint32_t i = 0; written && i < request->item_count; i++)
+        written = (i == 0 || buffer_append(out, ",", 1)) &&
+                  write_item(out, request, i, scratch, names, items[i]);
+    return written && answer_write_text(out, "]}");
+}
+
+static bool write_set(struct buffer *out, const struct hot_request *request, bool single)
+{
+    if (!buffer_reserve(out, 16 + 6 * (size_t)request->item_count))
+        return false;
+    char *at = PUT(out->bytes + out->length, "{\"set\":[");
+    at -= single;
+    for (uint32_t i = 0; i < request->item_count; i++) {
+        bool live =
+            request->name < LIMIT_NAMES && kind_set_has(&request->answers[i].kinds, request->name);
+        at = live ? PUT(at, "true,") : PUT(at, "false,");
+    }
+    if (single)
+        at--;
+    else
+        at = put_end(at, ']');
+    *at++ = '}';
+    buffer_end(out, at);
+    return true;
+}
+
+/* video:1 */
+static char *put_item(char *at, struct id id, const struct name *type)
+{
+    at = put(at, type->text, type->length);
+    *at++ = ':';
+    return at + id_format(id, at);
+}
+
+/* {"item":"video:1","time":1701108219}, of an item of the listed type, or of a user */
+static char *put_listed(char *at, struct store_listed listed, const struct name *type)
+{
+    if (type != NULL) {
+        at = put_item(PUT(at, "{\"item\":\""), listed.id, type);
+    } else {
+        at = PUT(at, "{\"user\":\"");
+        at += id_format(listed.id, at);
+    }
+    at = PUT(at, "\",\"time\":");
+    at = decimal_write(at, listed.time_s);
+    return PUT(at, "},");
+}
+
+static bool write_list(struct buffer *out, const struct hot_request *request,
+                       const struct hot_scratch *scratch, const struct names *names)
+{
+    bool of_items = request->action == HOT_LIST_REACTIONS;
+    if (!buffer_reserve(out, ITEM_ROOM + CURSOR_TEXT + request->count * LISTED_ROOM))
+        return false;
+    const struct store_listed *listed = scratch->listed + request->first;
+    const struct name *type =
+        of_items && request->count > 0 ? names_type(names, request->type) : NULL;
+    char *at = out->bytes + out->length;
+    at = of_items ? PUT(at, "{\"items\":[") : PUT(at, "{\"users\":[");
+    for (uint32_t i = 0; i < request->count; i++)
+        at = put_listed(at, listed[i], type);
+    at = put_end(at, ']');
+    if (request->action != HOT_FRIENDS && !request->more) {
+        at = PUT(at, ",\"cursor\":null");
+    } else if (request->action != HOT_FRIENDS) {
+        at = PUT(at, ",\"cursor\":\"");
+        at += cursor_write(request, listed[request->count - 1], at);
+        *at++ = '"';
+    }
+    *at++ = '}';
+    buffer_end(out, at);
+    return true;
+}
+
+/* {"items":[{"item":"video:1","value":103}, …]} */
+static bool write_top(struct buffer *out, const struct hot_request *request,
+                      const struct hot_scratch *scratch, const struct names *names)
+{
+    if (!buffer_reserve(out, ITEM_ROOM + request->count * LISTED_ROOM))
+        return false;
+    const struct ranked *ranked = scratch->ranked + request->first;
+    char *at = PUT(out->bytes + out->length, "{\"items\":[");
+    for (uint32_t i = 0; i < request->count; i++) {
+        at = PUT(at, "{\"item\":\"");
+        at = put_item(at, ranked[i].id, names_type(names, request->type));
+        at = PUT(at, "\",\"value\":");
+        at = decimal_write_signed(at, ranked[i].value);
+        at = PUT(at, "},");
+    }
+    at = put_end(at, ']');
+    *at++ = '}';
+    buffer_end(out, at);
+    return true;
+}
+
+/* {"changes":[{"kind":"like","item":"video:1","set":true,"time":1701108219}, …], … } */
+static bool write_changes(struct buffer *out, const struct hot_request *request,
+                          const struct hot_scratch *scratch, const struct names *names)
+{
+    if (!buffer_reserve(out, ITEM_ROOM + CURSOR_ROUND_TEXT +
+                                 request->count * (LISTED_ROOM + NAME_ROOM + CHANGE_ROOM)))
+        return false;
+    char *at = PUT(out->bytes + out->length, "{\"changes\":[");
+    for (uint32_t i = 0; i < request->count; i++) {
+        const struct store_listed *change = &scratch->listed[request->first + i];
+        at = PUT(at, "{\"kind\":");
+        at = put_name(at, names, change->kind);
+        at = PUT(at, ",\"item\":\"");
+        at = put_item(at, change->id, names_type(names, change->type));
+        at = change->cleared ? PUT(at, "\",\"set\":false,\"time\":")
+                             : PUT(at, "\",\"set\":true,\"time\":");
+        at = decimal_write(at, change->time_s);
+        at = PUT(at, "},");
+    }
+    at = put_end(at, ']');
+    at = PUT(at, ",\"cursor\":\"");
+    at += cursor_write_round(request, at);
+    at = request->more ? PUT(at, "\",\"more\":true}") : PUT(at, "\",\"more\":false}");
+    buffer_end(out, at);
+    return true;
+}
+
+static bool write_number(struct buffer *out, int64_t value)
+{
+    if (!buffer_reserve(out, DECIMAL_MAX))
+        return false;
+    buffer_end(out, decimal_write_signed(out->bytes + out->length, value));
+    return true;
+}
+
+static bool write_change(struct buffer *out, const struct hot_request *request, bool single)
+{
+    return answer_write_text(out, request->value ? "{\"changed\":true" : "{\"changed\":false") &&
+           answer_write_text(out, single ? ",\"count\":" : "}");
+}
+
+bool answer_write(struct buffer *out, const struct hot_request *request,
+                  const struct hot_scratch *scratch, const struct names *names,
+                  const struct text *items, bool single)
+{
+    switch (request->action) {
+    case HOT_SET:
+    case HOT_CLEAR:
+        return write_change(out, request, single);
+    case HOT_ADD:
+        return answer_write_text(out, "{\"value\":") && write_number(out, request->value) &&
+               answer_write_text(out, "}");
+    case HOT_FORGET:
+    case HOT_DROP:
+        return answer_write_text(out, "{\"removed\":") && write_number(out, request->value) &&
+               answer_write_text(out, request->more ? ",\"more\":true}" : ",\"more\":false}");
+    case HOT_ASK:
+        return write_set(out, request, single);
+    case HOT_COUNTS:
+        return single ? write_item(out, request, 0, scratch, names, items[0])
+                      : write_items(out, request, scratch, names, items);
+    case HOT_FEED:
+        return write_items(out, request, scratch, names, items);
+    case HOT_LIST_REACTIONS:
+    case HOT_LIST_REACTORS:
+    case HOT_FRIENDS:
+        return write_list(out, request, scratch, names);
+    case HOT_CHANGES:
+        return write_changes(out, request, scratch, names);
+    case HOT_TOP:
+        return write_top(out, request, scratch, names);
+    }
+    return false;
+}
+
+bool answer_write_count(struct buffer *out, const struct hot_request *request,
+                        const struct hot_scratch *scratch, uint8_t name)
+{
+    int64_t value = 0;
+    if (request->status != STATUS_OK)
+        return answer_write_text(out, "null}");
+    const struct hot_counter *counter = scratch->counters + request->answers[0].first;
+    for (uint32_t i = 0; i < request->answers[0].count; i++) {
+        if (counter[i].name == name)
+            value = counter[i].value;
+    }
+    return write_number(out, value) && answer_write_text(out, "}");
+}
+
+bool answer_write_text(struct buffer *out, const char *text)
+{
+    return buffer_append(out, text, strlen(text));
+}
+
+bool answer_write_string(struct buffer *out, const char *text)
+{
+    size_t length = strlen(text);
+    if (!buffer_reserve(out, 2 * length + 2))
+        return false;
+    char *at = out->bytes + out->length;
+    *at++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            *at++ = '\\';
+        *at++ = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
+    }
+    *at++ = '"';
+    buffer_end(out, at);
+    return true;
+}
+
+bool answer_write_error(struct buffer *out, enum status status, const char *sentence)
+{
+    return answer_write_text(out, "{\"error\":{\"code\":") &&
+           answer_write_string(out, status_name(status)) &&
+           answer_write_text(out, ",\"message\":") && answer_write_string(out, sentence) &&
+           answer_write_text(out, "}}");
+}

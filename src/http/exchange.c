@@ -1,0 +1,230 @@
+#include "http/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "http/answer.h"
+#include "http/page.h"
+#include "http/respond.h"
+#include "http/words.h"
+
+#define BATCH_PATH "/v1/batch"
+
+void exchange_refuse(struct exchange *exchange, enum status status, const char *sentence)
+{
+    if (sentence != exchange->sentence)
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s", sentence);
+    exchange->status = status;
+    exchange->next = exchange->count;
+}
+
+/* Is the origin one of a list with commas or spaces between? */
+static bool is_listed(const char *list, const char *origin)
+{
+    size_t length = strlen(origin);
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ", ")) {
+        at += strspn(at, ", ");
+        size_t part = strcspn(at, ", ");
+        if ((part == 1 && *at == '*') || (part == length && memcmp(at, origin, length) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void take_origin(struct exchange *exchange, const struct loop *loop, struct text origin)
+{
+    exchange->origin_known = false;
+    if (origin.length == 0 || origin.length >= sizeof exchange->origin)
+        return;
+    memcpy(exchange->origin, origin.bytes, origin.length);
+    exchange->origin[origin.length] = '\0';
+    exchange->origin_known = is_listed(loop->server->parts.options->cors_origin, exchange->origin);
+}
+
+/* All methods that something at this path takes. */
+static unsigned methods_at(const struct target *target)
+{
+    unsigned methods = route_methods(target);
+    if (target->asterisk)
+        methods = 1U << VERB_GET | 1U << VERB_PUT | 1U << VERB_POST | 1U << VERB_DELETE;
+    if (page_find(target) != NULL)
+        methods |= 1U << VERB_GET;
+    if (route_fits(BATCH_PATH, target))
+        methods |= 1U << VERB_POST;
+    if (methods & 1U << VERB_GET)
+        methods |= 1U << VERB_HEAD;
+    return methods != 0 ? methods | 1U << VERB_OPTIONS : 0;
+}
+
+/* The operations of a batch are counted; each is looked at when its turn comes. */
+static void begin_batch(struct exchange *exchange)
+{
+    const json_t *operations = json_object_get(exchange->json.root, "operations");
+    size_t count = json_array_size(operations);
+    char sentence[64];
+    if (!json_is_array(operations) || json_object_size(exchange->json.root) != 1) {
+        exchange_refuse(exchange, STATUS_BAD_JSON,
+                        "the body must be {\"operations\":[[\"NAME\",\"word\",...],...]}");
+    } else if (count > LIMIT_HTTP_BATCH) {
+        snprintf(sentence, sizeof sentence, "at most %d operations fit a batch, got %zu",
+                 LIMIT_HTTP_BATCH, count);
+        exchange_refuse(exchange, STATUS_TOO_MANY_ITEMS, sentence);
+    } else if (!answer_write_text(&exchange->reply, "{\"results\":[")) {
+        exchange_refuse(exchange, STATUS_NO_MEMORY, status_sentence(STATUS_NO_MEMORY));
+    } else {
+        exchange->count = (uint32_t)count;
+    }
+}
+
+static void begin_route(struct exchange *exchange)
+{
+    enum status status = words_check_known(exchange, exchange->sentence, sizeof exchange->sentence);
+    exchange->count = 1;
+    if (status != STATUS_OK)
+        exchange_refuse(exchange, status, exchange->sentence);
+}
+
+/* Reads the body where one is taken, and refuses it where none is. */
+static bool take_body(struct exchange *exchange, struct text body, struct loop *loop)
+{
+    const struct request *request = &exchange->reader.request;
+    enum status status = STATUS_OK;
+    if (exchange->method != VERB_POST) {
+        if (body.length > 0)
+            exchange_refuse(exchange, STATUS_BAD_ARGUMENT, "no body is taken here");
+        return body.length == 0;
+    }
+    if (!request->json || request->encoded) {
+        exchange_refuse(exchange, STATUS_NOT_JSON, status_sentence(STATUS_NOT_JSON));
+        return false;
+    }
+    status = json_in_read(&exchange->json, body, loop->server->parts.budget, exchange->sentence,
+                          sizeof exchange->sentence);
+    if (status != STATUS_OK)
+        exchange_refuse(exchange, status, exchange->sentence);
+    return status == STATUS_OK;
+}
+
+static void begin_page(struct exchange *exchange, struct loop *loop, const struct page *page)
+{
+    enum status status = page->write(loop, &exchange->reply);
+    exchange->type = page->type;
+    if (status != STATUS_OK)
+        exchange_refuse(exchange, status, status_sentence(status));
+}
+
+static void find_out(struct exchange *exchange, struct loop *loop, struct text body)
+{
+    const struct target *target = &exchange->target;
+    unsigned methods = methods_at(target);
+    const struct page *page = page_find(target);
+    bool batch = route_fits(BATCH_PATH, target);
+    if (methods == 0) {
+        exchange_refuse(exchange, STATUS_NOT_FOUND, status_sentence(STATUS_NOT_FOUND));
+        return;
+    }
+    if (exchange->method == VERB_OPTIONS || (methods >> exchange->method & 1) == 0 ||
+        target->asterisk) {
+        exchange->allow = methods;
+        exchange->code = 204;
+        exchange->type = NULL;
+        if (exchange->method != VERB_OPTIONS)
+            exchange_refuse(exchange, STATUS_BAD_METHOD, status_sentence(STATUS_BAD_METHOD));
+        return;
+    }
+    if (!take_body(exchange, body, loop))
+        return;
+    if (page == NULL && !batch)
+        exchange->route = route_find(target, exchange->method);
+    if (page != NULL)
+        begin_page(exchange, loop, page);
+    else if (batch)
+        begin_batch(exchange);
+    else
+        begin_route(exchange);
+}
+
+bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
+                    struct text body)
+{
+    const struct request *request = &exchange->reader.request;
+    struct text target = request_text(bytes, request->target);
+    exchange->answering = true;
+    exchange->method = request->method;
+    exchange->old = request->old;
+    exchange->keep_alive = request->keep_alive;
+    exchange->preflight = request->preflight && request->method == VERB_OPTIONS;
+    exchange->route = NULL;
+    exchange->count = exchange->next = 0;
+    exchange->status = STATUS_OK;
+    exchange->code = 200;
+    exchange->type = RESPOND_JSON;
+    exchange->allow = 0;
+    exchange->text.length = exchange->reply.length = 0;
+    take_origin(exchange, loop, request_text(bytes, request->origin));
+    if (!buffer_append(&exchange->text, target.bytes, target.length))
+        return false;
+    const char *problem = target_read(&exchange->target, exchange->text.bytes,
+                                      exchange->text.length, request_text(bytes, request->host));
+    if (problem == NULL) {
+        find_out(exchange, loop, body);
+    } else {
+        exchange->keep_alive = false;
+        exchange_refuse(exchange, STATUS_BAD_PROTOCOL, problem);
+    }
+    return true;
+}
+
+/* The body as it is to be sent. */
+static bool complete(struct exchange *exchange)
+{
+    struct buffer *reply = &exchange->reply;
+    if (exchange->status != STATUS_OK) {
+        reply->length = 0;
+        exchange->code = status_http(exchange->status);
+        exchange->type = RESPOND_JSON;
+        return answer_write_error(reply, exchange->status, exchange->sentence);
+    }
+    bool batch = exchange->json.root != NULL && exchange->route == NULL;
+    if (!batch)
+        return true;
+    reply->length -= reply->bytes[reply->length - 1] == ',';
+    return answer_write_text(reply, "]}");
+}
+
+bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memory_budget *budget,
+                     bool last)
+{
+    bool written = complete(exchange);
+    struct response response = {.code = exchange->code,
+                                .type = exchange->type,
+                                .allow = exchange->allow,
+                                .origin = exchange->origin_known ? exchange->origin : NULL,
+                                .preflight = exchange->preflight,
+                                .bare = exchange->method == VERB_HEAD,
+                                .last = last || !exchange->keep_alive,
+                                .old = exchange->old};
+    written =
+        written && respond_write(out, &response, exchange->reply.bytes, exchange->reply.length);
+    json_in_free(&exchange->json, budget);
+    exchange->words.length = 0;
+    exchange->answering = false;
+    return written;
+}
+
+void exchange_shrink(struct exchange *exchange)
+{
+    if (exchange->answering || exchange->reader.parsed)
+        return;
+    buffer_free(&exchange->text);
+    buffer_free(&exchange->words);
+    buffer_free(&exchange->reply);
+    buffer_free(&exchange->reader.body);
+}
+
+void exchange_free(struct exchange *exchange, struct memory_budget *budget)
+{
+    json_in_free(&exchange->json, budget);
+    exchange->answering = exchange->reader.parsed = false;
+    exchange_shrink(exchange);
+}

@@ -1,0 +1,76 @@
+/*
+ * What the HTTP face keeps for a connection: the request being read, or the one being answered with
+ * the answer so far. A request is read whole, and all that is needed of it is then held here, so its
+ * bytes can go; the next is read when this one is answered. While a worker has requests of it, the
+ * loop leaves it alone, and the worker may look at it.
+ */
+#ifndef LAUD_HTTP_EXCHANGE_H
+#define LAUD_HTTP_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/status.h"
+#include "http/json_in.h"
+#include "http/request.h"
+#include "http/route.h"
+#include "http/target.h"
+#include "net/buffer.h"
+#include "net/loop.h"
+
+/* What a request of the batch at hand is for. */
+struct slot {
+    uint32_t items; /* place of its first item among the words */
+    bool count;     /* it follows a change: only the counter `name` is shown */
+    uint8_t name;
+};
+
+struct exchange {
+    struct request_reader reader;
+    bool continued; /* the client was told to send its body */
+    bool answering;
+
+    /* The request being answered. */
+    enum verb method;
+    bool old, keep_alive, preflight;
+    struct buffer text; /* of its target */
+    struct target target;
+    struct json_in json;
+    const struct route *route; /* NULL: a batch of operations, or none at all */
+    uint32_t count, next;      /* operations there are, and the first that was not yet run */
+
+    /* Operations of it in the loop's batch. */
+    struct buffer words; /* of struct text */
+    struct slot slots[LIMIT_BATCH];
+    char number[24]; /* a word that came as one */
+
+    /* The answer. */
+    enum status status; /* not OK: an error, and why */
+    char sentence[256];
+    int code;          /* of HTTP, if the status is OK */
+    const char *type;  /* of the body; NULL: there is none */
+    unsigned allow;    /* methods to tell, as bits; 0: none */
+    bool origin_known; /* the web page that asks is one of --cors-origin's */
+    char origin[256];
+    struct buffer reply;
+};
+
+/*
+ * Takes the request that `reader` has read, of these bytes, and finds out what it asks for. Then
+ * there are operations to be run, or the answer is known. False: no memory.
+ */
+bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
+                    struct text body);
+
+/* What is to be answered instead of all else. */
+void exchange_refuse(struct exchange *exchange, enum status status, const char *sentence);
+
+/* Writes the whole response; the exchange is then ready for the next request. False: no memory. */
+bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memory_budget *budget,
+                     bool last);
+
+void exchange_shrink(struct exchange *exchange); /* gives buffers back, while nothing is going on */
+void exchange_free(struct exchange *exchange, struct memory_budget *budget);
+
+#endif

@@ -1,0 +1,329 @@
+/*
+ * One request at a time is read, run and answered; those behind it in a pipeline wait in the
+ * connection's buffer. The operations of one request go through the hot tier as a batch. What each
+ * came to is written as JSON at once, by this thread or by a worker, so that what an answer needs of
+ * the hot tier's scratch is never kept; the head goes before it when all of it is there.
+ */
+#include "http/face.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "http/answer.h"
+#include "http/exchange.h"
+#include "http/respond.h"
+#include "http/words.h"
+#include "net/batch.h"
+
+/* What one request of the batch came to. */
+static bool write_part(struct buffer *out, const struct exchange *exchange, uint32_t slot,
+                       const struct hot_request *request, const struct hot_scratch *scratch,
+                       const struct names *names)
+{
+    const struct slot *at = &exchange->slots[slot];
+    bool batch = exchange->route == NULL;
+    if (at->count)
+        return answer_write_count(out, request, scratch, at->name);
+    if (request->status == STATUS_OK)
+        return answer_write(out, request, scratch, names, words_at(exchange, at->items),
+                            !batch && route_is_single(exchange->route)) &&
+               (!batch || answer_write_text(out, ","));
+    return !batch || (answer_write_error(out, request->status, status_sentence(request->status)) &&
+                      answer_write_text(out, ","));
+}
+
+/* Alone, an operation that failed is the answer to the request. */
+static void note_status(struct exchange *exchange, uint32_t slot, enum status status)
+{
+    if (exchange->route != NULL && !exchange->slots[slot].count && status != STATUS_OK)
+        exchange_refuse(exchange, status, status_sentence(status));
+}
+
+static void reply_to(struct running *r, uint32_t index)
+{
+    struct loop *loop = r->loop;
+    struct exchange *exchange = r->conn->exchange;
+    const struct hot_request *request = &loop->requests[index];
+    loop_count(&loop->stats.commands, 1);
+    if (request->status != STATUS_OK) {
+        loop_count(&loop->stats.errors, 1);
+        meter_failed(&loop->watch.meter, request->op, request->status, true);
+    }
+    note_status(exchange, index, request->status);
+    if (!write_part(&exchange->reply, exchange, index, request, &loop->hot_scratch,
+                    loop->server->parts.names))
+        r->out_of_memory = true;
+}
+
+/* Where among the words of an operation its items begin. */
+static uint32_t items_at(const struct op_spec *spec)
+{
+    return (uint32_t)strcspn(spec->pattern, "iI");
+}
+
+/*
+ * Adds an operation to the batch, by its words from `first` on. OK, BLOCKED, MORE (no room), or why
+ * it is refused, said in the exchange's sentence.
+ */
+static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
+                          uint32_t count)
+{
+    struct loop *loop = r->loop;
+    struct exchange *exchange = r->conn->exchange;
+    enum status status = batch_admit(r, spec);
+    loop->scratch.sentence[0] = '\0';
+    if (status == STATUS_OK)
+        status = op_decode(spec, words_at(exchange, first), count, loop->server->parts.names,
+                           r->time_s, &loop->scratch, &loop->requests[r->batch]);
+    if (status == STATUS_OK)
+        exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
+    else if (status != STATUS_BLOCKED && status != STATUS_MORE)
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
+                 loop->scratch.sentence[0] ? loop->scratch.sentence : status_sentence(status));
+    return status;
+}
+
+/* A change of a reaction is answered with the counter it moved. */
+static void gather_count(struct running *r)
+{
+    struct exchange *exchange = r->conn->exchange;
+    const struct hot_request *change = &r->loop->requests[0];
+    if (change->action != HOT_SET && change->action != HOT_CLEAR)
+        return;
+    uint8_t name = change->name;
+    enum status status = gather(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
+    ASSERT(status == STATUS_OK && r->batch == 2);
+    exchange->slots[1] = (struct slot){.count = true, .name = name};
+}
+
+/* An operation that is none, or was not run. */
+static void count_refusal(struct loop *loop, enum status status)
+{
+    loop_count(&loop->stats.commands, 1);
+    loop_count(&loop->stats.errors, 1);
+    meter_failed(&loop->watch.meter, METER_NONE, status, false);
+}
+
+static enum status run_route(struct running *r, struct exchange *exchange)
+{
+    uint32_t count = 0;
+    exchange->words.length = 0;
+    enum status status =
+        words_of_route(exchange, &count, exchange->sentence, sizeof exchange->sentence);
+    if (status == STATUS_OK)
+        status = gather(r, op_get(exchange->route->op), 0, count);
+    if (status == STATUS_BLOCKED)
+        return status;
+    ASSERT(status != STATUS_MORE); /* the batch is empty, and any one operation fits */
+    if (status != STATUS_OK) {
+        count_refusal(r->loop, status);
+        exchange_refuse(exchange, status, exchange->sentence);
+        return STATUS_OK;
+    }
+    gather_count(r);
+    exchange->next = exchange->count;
+    batch_run(r, reply_to);
+    return STATUS_OK;
+}
+
+static enum status gather_one(struct running *r, struct exchange *exchange, uint32_t index)
+{
+    const struct op_spec *spec = NULL;
+    uint32_t first = words_count(exchange), count = 0;
+    enum status status = words_of_batch(exchange, &r->loop->server->commands, index, &spec, &count,
+                                        exchange->sentence, sizeof exchange->sentence);
+    return status == STATUS_OK ? gather(r, spec, first, count) : status;
+}
+
+/* As many operations of a batch as fit; one that is refused is answered once it is the first. */
+static enum status run_step(struct running *r, struct exchange *exchange)
+{
+    enum status status = STATUS_OK;
+    exchange->words.length = 0;
+    while (status == STATUS_OK && exchange->next + r->batch < exchange->count &&
+           r->batch < LIMIT_BATCH)
+        status = gather_one(r, exchange, exchange->next + r->batch);
+    if (r->batch > 0) {
+        exchange->next += r->batch;
+        batch_run(r, reply_to);
+        return STATUS_OK;
+    }
+    if (status == STATUS_BLOCKED)
+        return status;
+    ASSERT(status != STATUS_MORE && status != STATUS_OK);
+    r->loop->scratch.used = 0;
+    count_refusal(r->loop, status);
+    exchange->next++;
+    if (!answer_write_error(&exchange->reply, status, exchange->sentence) ||
+        !answer_write_text(&exchange->reply, ","))
+        r->out_of_memory = true;
+    return STATUS_OK;
+}
+
+/* Says the answer, now that all of it is there. */
+static void finish(struct running *r, struct exchange *exchange)
+{
+    struct conn *conn = r->conn;
+    struct server *server = r->loop->server;
+    bool last = r->loop->stopping || !exchange->keep_alive;
+    if (exchange->status == STATUS_OK &&
+        exchange->reply.length > server->parts.options->output_buffer)
+        exchange_refuse(exchange, STATUS_ANSWER_TOO_LARGE,
+                        status_sentence(STATUS_ANSWER_TOO_LARGE));
+    conn->replies++;
+    conn->bare = conn->bare || exchange->method == VERB_HEAD;
+    conn->close_when_sent = conn->linger = last;
+    if (!exchange_finish(exchange, &conn->out, server->parts.budget, last))
+        r->out_of_memory = true;
+}
+
+/* OK: answered, or a worker has some of it. BLOCKED: to be called again. */
+static enum status answer(struct running *r, struct exchange *exchange)
+{
+    size_t reply_max = r->loop->server->parts.options->output_buffer;
+    while (exchange->next < exchange->count && exchange->reply.length <= reply_max) {
+        enum status status =
+            exchange->route != NULL ? run_route(r, exchange) : run_step(r, exchange);
+        if (status != STATUS_OK || r->out_of_memory || r->conn->job != NULL)
+            return status;
+    }
+    finish(r, exchange);
+    return STATUS_OK;
+}
+
+/* A request that cannot be read: nothing behind it can be, either. */
+static enum status refuse_bytes(struct running *r, struct exchange *exchange, enum status status,
+                                const char *problem)
+{
+    exchange->method = exchange->reader.request.method;
+    exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
+    exchange->allow = 0;
+    exchange_refuse(exchange, status, problem);
+    count_refusal(r->loop, status);
+    finish(r, exchange);
+    return STATUS_BAD_PROTOCOL;
+}
+
+/* The head is here and the client waits to be told to send the body. */
+static void tell_to_go_on(struct running *r, struct exchange *exchange, size_t length)
+{
+    const struct request_reader *reader = &exchange->reader;
+    bool waits = reader->parsed && reader->request.expects && !reader->request.old &&
+                 length == reader->scan.at;
+    if (!waits || exchange->continued)
+        return;
+    exchange->continued = true;
+    if (answer_write_text(&r->conn->out, "HTTP/1.1 100 Continue\r\n\r\n"))
+        conn_release_interim(r->conn);
+    else
+        r->out_of_memory = true;
+}
+
+/* Reads a request. OK: it is there to be answered, and took *used bytes. */
+static enum status take_request(struct running *r, struct exchange *exchange, const char *bytes,
+                                size_t length, size_t *used)
+{
+    const struct options *options = r->loop->server->parts.options;
+    struct request_limits limits = {.head_max = options->http_head, .body_max = options->http_body};
+    struct text body = {NULL, 0};
+    const char *problem = "";
+    size_t taken = 0;
+    enum status status =
+        request_read(&exchange->reader, &limits, bytes, length, &body, &taken, &problem);
+    if (status == STATUS_MORE)
+        tell_to_go_on(r, exchange, length);
+    if (status == STATUS_MORE || status == STATUS_NO_MEMORY)
+        return status;
+    if (status != STATUS_OK)
+        return refuse_bytes(r, exchange, status, problem);
+    if (!exchange_begin(exchange, r->loop, bytes, body))
+        return STATUS_NO_MEMORY;
+    request_reset(&exchange->reader);
+    exchange->continued = false;
+    *used = taken;
+    return STATUS_OK;
+}
+
+static enum status http_run(struct conn *conn, const char *bytes, size_t length, size_t *used)
+{
+    struct exchange *exchange = conn->exchange;
+    struct running r = batch_begin(conn);
+    enum status status = STATUS_OK;
+    *used = 0;
+    while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
+           conn_unsent(conn) < LIMIT_OUTPUT_SOFT) {
+        size_t taken = 0;
+        if (!exchange->answering)
+            status = take_request(&r, exchange, bytes + *used, length - *used, &taken);
+        *used += taken;
+        if (status == STATUS_OK)
+            status = answer(&r, exchange);
+    }
+    return r.out_of_memory ? STATUS_NO_MEMORY : status;
+}
+
+static bool http_open(struct conn *conn)
+{
+    struct memory_budget *budget = conn->loop->server->parts.budget;
+    if (!memory_charge_connection(budget, sizeof(struct exchange)))
+        return false;
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+    if (exchange == NULL) {
+        memory_release(budget, sizeof *exchange);
+        return false;
+    }
+    exchange->text.budget = exchange->words.budget = exchange->reply.budget =
+        exchange->reader.body.budget = budget;
+    conn->exchange = exchange;
+    return true;
+}
+
+static void http_close(struct conn *conn)
+{
+    struct memory_budget *budget = conn->loop->server->parts.budget;
+    exchange_free(conn->exchange, budget);
+    free(conn->exchange);
+    memory_release(budget, sizeof(struct exchange));
+}
+
+static void http_shrink(struct conn *conn)
+{
+    exchange_shrink(conn->exchange);
+}
+
+static bool http_write_error(struct buffer *out, enum status status, const char *sentence,
+                             unsigned flags)
+{
+    struct buffer body = {.budget = out->budget};
+    struct response response = {
+        .code = status_http(status), .type = RESPOND_JSON, .last = (flags & FACE_LAST) != 0};
+    bool written = (flags & FACE_BARE) || answer_write_error(&body, status, sentence);
+    written = written && respond_write(out, &response, body.bytes, body.length);
+    buffer_free(&body);
+    return written;
+}
+
+static bool http_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
+                       const struct names *names)
+{
+    return write_part(&job->out, job->exchange, job->from + index, &job->requests[index], scratch,
+                      names);
+}
+
+static bool http_take_back(struct conn *conn, const struct job *job)
+{
+    struct exchange *exchange = conn->exchange;
+    for (uint32_t i = 0; i < job->count; i++)
+        note_status(exchange, job->from + i, job->requests[i].status);
+    return buffer_append(&exchange->reply, job->out.bytes, job->out.length);
+}
+
+const struct face http_face = {.name = "http",
+                               .open = http_open,
+                               .close = http_close,
+                               .shrink = http_shrink,
+                               .run = http_run,
+                               .write_error = http_write_error,
+                               .write = http_write,
+                               .take_back = http_take_back};

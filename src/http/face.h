@@ -1,0 +1,9 @@
+/* HTTP/1.1 and JSON, as a face of the server. */
+#ifndef LAUD_HTTP_FACE_H
+#define LAUD_HTTP_FACE_H
+
+#include "net/face.h"
+
+extern const struct face http_face;
+
+#endif

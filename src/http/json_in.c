@@ -1,0 +1,74 @@
+#include "http/json_in.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+
+#define VALUE_BYTES 96 /* what jansson takes for one, about, besides the text of a string */
+
+/* Counts values, or rather what may precede one; false: too deep. Strings are passed over. */
+static bool measure(struct text text, size_t *values)
+{
+    size_t depth = 0;
+    bool inside = false;
+    *values = 1;
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.bytes[i];
+        if (inside) {
+            i += c == '\\';
+            inside = c != '"';
+        } else if (c == '"') {
+            inside = true;
+        } else if (c == '[' || c == '{') {
+            ++*values;
+            if (++depth > LIMIT_JSON_DEPTH)
+                return false;
+        } else if (c == ']' || c == '}') {
+            depth -= depth > 0;
+        } else if (c == ',' || c == ':') {
+            ++*values;
+        }
+    }
+    return true;
+}
+
+enum status json_in_read(struct json_in *in, struct text text, struct memory_budget *budget,
+                         char *sentence, size_t size)
+{
+    size_t values;
+    json_error_t error;
+    *in = (struct json_in){.root = NULL};
+    if (!measure(text, &values)) {
+        snprintf(sentence, size, "the body nests arrays and objects more than %d deep",
+                 LIMIT_JSON_DEPTH);
+        return STATUS_BAD_JSON;
+    }
+    if (values > LIMIT_JSON_VALUES) {
+        snprintf(sentence, size, "the body has more than %d values", LIMIT_JSON_VALUES);
+        return STATUS_BAD_JSON;
+    }
+    size_t charged = values * VALUE_BYTES + text.length;
+    if (!memory_charge_connection(budget, charged)) {
+        snprintf(sentence, size, "%s", status_sentence(STATUS_NO_MEMORY));
+        return STATUS_NO_MEMORY;
+    }
+    in->root =
+        json_loadb(text.length > 0 ? text.bytes : "", text.length, JSON_REJECT_DUPLICATES, &error);
+    if (in->root == NULL) {
+        memory_release(budget, charged);
+        snprintf(sentence, size, "the body is not JSON: %s, line %d", error.text, error.line);
+        return STATUS_BAD_JSON;
+    }
+    in->charged = charged;
+    return STATUS_OK;
+}
+
+void json_in_free(struct json_in *in, struct memory_budget *budget)
+{
+    if (in->root == NULL)
+        return;
+    json_decref(in->root);
+    memory_release(budget, in->charged);
+    *in = (struct json_in){.root = NULL};
+}

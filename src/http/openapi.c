@@ -1,0 +1,315 @@
+/*
+ * Paths, parameters and operations are those of http.def and op.def. What those do not say, how a
+ * word or an answer looks as a JSON schema, is in the tables here; the tests compare what is really
+ * answered with them.
+ */
+#include "http/openapi.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "http/answer.h"
+#include "http/page.h"
+#include "http/route.h"
+
+#define TEXT(number)  TEXT_OF(number)
+#define TEXT_OF(what) #what
+
+#define NAME_SCHEMA "{\"type\":\"string\",\"pattern\":\"^[a-z][a-z0-9_-]{0,31}$\"}"
+#define ITEMS_SCHEMA                                                                               \
+    "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/components/schemas/Item\"}}"
+
+/* How words look, by their names. */
+static const struct {
+    const char *name, *schema;
+} words[] = {
+    {"user", "{\"$ref\":\"#/components/schemas/Id\"}"},
+    {"among", "{\"$ref\":\"#/components/schemas/Id\"}"},
+    {"item", "{\"$ref\":\"#/components/schemas/Item\"}"},
+    {"items", ITEMS_SCHEMA},
+    {"kind", NAME_SCHEMA},
+    {"type", NAME_SCHEMA},
+    {"counter", NAME_SCHEMA},
+    {"limit", "{\"type\":\"integer\",\"minimum\":1}"},
+    {"cursor", "{\"type\":\"string\"}"},
+    {"since", "{\"type\":\"string\"}"},
+    {"window", "{\"enum\":[\"hour\",\"day\",\"week\"]}"},
+    {"delta", "{\"type\":\"integer\",\"format\":\"int64\"}"},
+    {"token", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_TOKEN_LENGTH) "}"},
+    {"cold", "{\"enum\":[\"skip\",\"ask\"]}"},
+};
+
+static const char components[] =
+    "\"components\":{\"schemas\":{"
+    "\"Id\":{\"type\":\"string\",\"description\":\"An unsigned 64-bit decimal, or a UUID.\","
+    "\"pattern\":\"^([0-9]{1,20}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$\"},"
+    "\"Item\":{\"type\":\"string\",\"description\":\"type:id, as in video:42.\","
+    "\"pattern\":\"^[a-z][a-z0-9_-]{0,31}:[0-9a-fA-F-]{1,36}$\"},"
+    "\"Counts\":{\"type\":\"object\",\"description\":\"Counters that are not 0.\","
+    "\"additionalProperties\":{\"type\":\"integer\",\"format\":\"int64\"}},"
+    "\"Change\":{\"type\":\"object\",\"required\":[\"changed\"],\"properties\":{"
+    "\"changed\":{\"type\":\"boolean\"},"
+    "\"count\":{\"type\":[\"integer\",\"null\"],\"format\":\"int64\"}}},"
+    "\"Set\":{\"type\":\"object\",\"required\":[\"set\"],\"properties\":{"
+    "\"set\":{\"type\":[\"boolean\",\"array\"],\"items\":{\"type\":\"boolean\"}}}},"
+    "\"Value\":{\"type\":\"object\",\"required\":[\"value\"],\"properties\":{"
+    "\"value\":{\"type\":\"integer\",\"format\":\"int64\"}}},"
+    "\"Removed\":{\"type\":\"object\",\"required\":[\"removed\",\"more\"],\"properties\":{"
+    "\"removed\":{\"type\":\"integer\"},\"more\":{\"type\":\"boolean\"}}},"
+    "\"ItemCounts\":{\"type\":\"object\",\"required\":[\"item\",\"counts\"],\"properties\":{"
+    "\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
+    "\"reactions\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+    "\"counts\":{\"$ref\":\"#/components/schemas/Counts\"}}},"
+    "\"Items\":{\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"
+    "\"items\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/ItemCounts\"}}}},"
+    "\"ListedItems\":{\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"
+    "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"item\",\"time\"],"
+    "\"properties\":{\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
+    "\"time\":{\"type\":\"integer\"}}}},\"cursor\":{\"type\":[\"string\",\"null\"]}}},"
+    "\"ListedUsers\":{\"type\":\"object\",\"required\":[\"users\"],\"properties\":{"
+    "\"users\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"user\",\"time\"],"
+    "\"properties\":{\"user\":{\"$ref\":\"#/components/schemas/Id\"},"
+    "\"time\":{\"type\":\"integer\"}}}},\"cursor\":{\"type\":[\"string\",\"null\"]}}},"
+    "\"Changes\":{\"type\":\"object\",\"required\":[\"changes\",\"cursor\",\"more\"],"
+    "\"properties\":{"
+    "\"changes\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"required\":[\"kind\",\"item\",\"set\",\"time\"],\"properties\":{"
+    "\"kind\":{\"type\":\"string\"},\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
+    "\"set\":{\"type\":\"boolean\"},\"time\":{\"type\":\"integer\"}}}},"
+    "\"cursor\":{\"type\":\"string\"},\"more\":{\"type\":\"boolean\"}}},"
+    "\"Top\":{\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"
+    "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"item\",\"value\"]"
+    ","
+    "\"properties\":{\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
+    "\"value\":{\"type\":\"integer\",\"format\":\"int64\"}}}}}},"
+    "\"Error\":{\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"
+    "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
+    "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"}}}}},"
+    "\"Results\":{\"type\":\"object\",\"required\":[\"results\"],\"properties\":{"
+    "\"results\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},"
+    "\"Status\":{\"type\":\"object\"}}}}";
+
+static bool say(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool say(struct buffer *out, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return length >= 0 && (size_t)length < sizeof text && buffer_append(out, text, (size_t)length);
+}
+
+static const char *schema_of_word(struct text name)
+{
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (text_is(name, words[i].name))
+            return words[i].schema;
+    }
+    return "{\"type\":\"string\"}";
+}
+
+static const char *schema_of_answer(const struct route *route)
+{
+    switch (op_get(route->op)->action) {
+    case HOT_SET:
+    case HOT_CLEAR:
+        return "Change";
+    case HOT_ADD:
+        return "Value";
+    case HOT_FORGET:
+    case HOT_DROP:
+        return "Removed";
+    case HOT_ASK:
+        return "Set";
+    case HOT_COUNTS:
+        return route_is_single(route) ? "ItemCounts" : "Items";
+    case HOT_FEED:
+        return "Items";
+    case HOT_LIST_REACTIONS:
+        return "ListedItems";
+    case HOT_LIST_REACTORS:
+    case HOT_FRIENDS:
+        return "ListedUsers";
+    case HOT_CHANGES:
+        return "Changes";
+    case HOT_TOP:
+        return "Top";
+    }
+    return "Status";
+}
+
+static const char *method_of(const struct route *route)
+{
+    return route->method == VERB_GET      ? "get"
+           : route->method == VERB_PUT    ? "put"
+           : route->method == VERB_DELETE ? "delete"
+                                          : "post";
+}
+
+/* The route that is taken where a parameter of this one is not given; NULL: none. */
+static const struct route *fallback_of(const struct route *route)
+{
+    char path[256];
+    struct target target;
+    int length = snprintf(path, sizeof path, "%s", route->path);
+    if (target_read(&target, path, (size_t)length, (struct text){NULL, 0}) != NULL)
+        return NULL;
+    for (size_t i = 0; i < route_count(); i++) {
+        const struct route *other = route_get(i);
+        if (other > route && other->method == route->method && route_fits(other->path, &target))
+            return other;
+    }
+    return NULL;
+}
+
+static bool has_word(const struct route *route, struct text name)
+{
+    struct route_word word;
+    for (const char *at = route->words; route_next_word(route, &at, &word);) {
+        if (word.name.length == name.length &&
+            memcmp(word.name.bytes, name.bytes, name.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool write_parameter(struct buffer *out, const struct route_word *word, bool required)
+{
+    const char *schema = schema_of_word(word->name);
+    return say(out, "{\"name\":\"%.*s\",\"in\":\"%s\",\"required\":%s,\"schema\":%s},",
+               (int)word->name.length, word->name.bytes, word->segment >= 0 ? "path" : "query",
+               required ? "true" : "false", schema);
+}
+
+/* Takes off the last comma, if one is there. */
+static bool close_list(struct buffer *out, const char *end)
+{
+    out->length -= out->bytes[out->length - 1] == ',';
+    return answer_write_text(out, end);
+}
+
+static bool write_parameters(struct buffer *out, const struct route *route)
+{
+    const struct route *fallback = fallback_of(route);
+    bool written = answer_write_text(out, "\"parameters\":[");
+    struct route_word word;
+    for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
+        bool in_path = word.segment >= 0;
+        if (in_path || route->method != VERB_POST)
+            written = write_parameter(out, &word,
+                                      in_path || (word.option.length == 0 && fallback == NULL));
+    }
+    for (const char *at = fallback ? fallback->words : "";
+         written && fallback && route_next_word(fallback, &at, &word);) {
+        if (word.segment < 0 && !has_word(route, word.name))
+            written = write_parameter(out, &word, false);
+    }
+    return written && close_list(out, "],");
+}
+
+static bool write_body(struct buffer *out, const struct route *route)
+{
+    struct route_word word;
+    bool written = answer_write_text(out, "\"requestBody\":{\"required\":true,\"content\":{"
+                                          "\"application/json\":{\"schema\":{\"type\":\"object\","
+                                          "\"additionalProperties\":false,\"required\":[");
+    for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
+        if (word.segment < 0 && word.option.length == 0)
+            written = say(out, "\"%.*s\",", (int)word.name.length, word.name.bytes);
+    }
+    written = written && close_list(out, "],\"properties\":{");
+    for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
+        if (word.segment < 0)
+            written = say(out, "\"%.*s\":%s,", (int)word.name.length, word.name.bytes,
+                          schema_of_word(word.name));
+    }
+    return written && close_list(out, "}}}}},");
+}
+
+static bool write_responses(struct buffer *out, const char *type, const char *schema)
+{
+    return say(out,
+               "\"responses\":{\"200\":{\"description\":\"The answer.\",\"content\":{\"%s\":{"
+               "\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}},"
+               "\"default\":{\"description\":\"An error.\",\"content\":{\"application/json\":{"
+               "\"schema\":{\"$ref\":\"#/components/schemas/Error\"}}}}}},",
+               type, schema);
+}
+
+static bool write_route(struct buffer *out, const struct route *route)
+{
+    const struct op_spec *op = op_get(route->op);
+    return say(out, "\"%s\":{\"operationId\":\"%s_%s\",\"x-operation\":\"%s\",\"summary\":",
+               method_of(route), method_of(route), op->name, op->name) &&
+           answer_write_string(out, op->summary) && answer_write_text(out, ",") &&
+           write_parameters(out, route) && (route->method != VERB_POST || write_body(out, route)) &&
+           write_responses(out, "application/json", schema_of_answer(route));
+}
+
+/* All methods of a path stand together, where the first of them does. */
+static bool write_path(struct buffer *out, size_t index)
+{
+    const char *path = route_get(index)->path;
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(route_get(i)->path, path) == 0)
+            return true;
+    }
+    bool written = say(out, "\"%s\":{", path);
+    for (size_t i = index; written && i < route_count(); i++) {
+        if (strcmp(route_get(i)->path, path) == 0)
+            written = write_route(out, route_get(i));
+    }
+    return written && close_list(out, "},");
+}
+
+static bool write_page(struct buffer *out, const struct page *page)
+{
+    return say(out, "\"%s\":{\"get\":{\"summary\":", page->path) &&
+           answer_write_string(out, page->summary) && answer_write_text(out, ",") &&
+           write_responses(out, page->type, "Status") && close_list(out, "},");
+}
+
+/* Every operation there is, with a path of its own or without. */
+static bool write_batch(struct buffer *out)
+{
+    bool written =
+        answer_write_text(out, "\"/v1/batch\":{\"post\":{\"summary\":\"Up to " TEXT(
+                                   LIMIT_HTTP_BATCH) " operations, answered in "
+                                                     "order; each an array of strings, its name "
+                                                     "first.\",\"x-operations\":[");
+    for (size_t i = 0; written && i < op_count(); i++) {
+        const struct op_spec *op = op_get(i);
+        written = say(out, "{\"name\":\"%s\",\"arguments\":", op->name) &&
+                  answer_write_string(out, op->arguments) &&
+                  answer_write_text(out, ",\"summary\":") &&
+                  answer_write_string(out, op->summary) && answer_write_text(out, "},");
+    }
+    return written &&
+           close_list(out,
+                      "],\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{"
+                      "\"schema\":{\"type\":\"object\",\"required\":[\"operations\"],"
+                      "\"additionalProperties\":false,\"properties\":{\"operations\":{"
+                      "\"type\":\"array\",\"maxItems\":" TEXT(
+                          LIMIT_HTTP_BATCH) ",\"items\":{"
+                                            "\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}"
+                                            "}}},") &&
+           write_responses(out, "application/json", "Results") && close_list(out, "}");
+}
+
+bool openapi_write(struct buffer *out)
+{
+    bool written = say(out,
+                       "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Laud\",\"version\":\"%s\","
+                       "\"description\":\"Reactions, counters and feeds. Ids are strings.\"},"
+                       "\"paths\":{",
+                       LAUD_VERSION);
+    for (size_t i = 0; written && i < route_count(); i++)
+        written = write_path(out, i);
+    for (size_t i = 0; written && i < page_count(); i++)
+        written = write_page(out, page_get(i));
+    return written && write_batch(out) && answer_write_text(out, "},") &&
+           answer_write_text(out, components);
+}

@@ -1,0 +1,65 @@
+#include "http/page.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "http/answer.h"
+#include "http/openapi.h"
+#include "http/respond.h"
+#include "http/route.h"
+#include "net/info.h"
+
+/* The process runs and its loop turns: that is all there is to it. */
+static enum status write_health(struct loop *loop, struct buffer *out)
+{
+    (void)loop;
+    return answer_write_text(out, "{\"status\":\"ok\"}") ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Ready is who takes writes, be it a moment later. */
+static enum status write_ready(struct loop *loop, struct buffer *out)
+{
+    enum status status =
+        guard_admit_writes(&loop->server->guard, &loop->pacer, clock_monotonic_ns());
+    if (status != STATUS_OK && status != STATUS_BLOCKED)
+        return status;
+    return answer_write_text(out, "{\"status\":\"ready\"}") ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status write_openapi(struct loop *loop, struct buffer *out)
+{
+    (void)loop;
+    return openapi_write(out) ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status write_metrics(struct loop *loop, struct buffer *out)
+{
+    return info_metrics(loop->server, out) ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static const struct page pages[] = {
+    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health},
+    {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready},
+    {"/metrics", "text/plain; version=0.0.4", "The server's numbers, for Prometheus.",
+     write_metrics},
+    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi},
+};
+
+size_t page_count(void)
+{
+    return sizeof pages / sizeof pages[0];
+}
+
+const struct page *page_get(size_t index)
+{
+    ASSERT(index < page_count());
+    return &pages[index];
+}
+
+const struct page *page_find(const struct target *target)
+{
+    for (size_t i = 0; i < page_count(); i++) {
+        if (route_fits(pages[i].path, target))
+            return &pages[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,22 @@
+/* What is served at a path and is no operation: probes and descriptions. */
+#ifndef LAUD_HTTP_PAGE_H
+#define LAUD_HTTP_PAGE_H
+
+#include "base/status.h"
+#include "http/target.h"
+#include "net/buffer.h"
+#include "net/loop.h"
+
+struct page {
+    const char *path;
+    const char *type;
+    const char *summary;
+    /* Writes the body. Any status but OK is answered as an error; NO_MEMORY too. */
+    enum status (*write)(struct loop *loop, struct buffer *out);
+};
+
+size_t page_count(void);
+const struct page *page_get(size_t index);
+const struct page *page_find(const struct target *target); /* NULL: none */
+
+#endif

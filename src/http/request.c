@@ -1,0 +1,247 @@
+/*
+ * http-parser gets the whole head at once, so each of its callbacks is called once for a part. What
+ * it would let pass and we do not is refused here: a repeated Content-Length or Host even if equal, a
+ * Transfer-Encoding other than "chunked" alone, either with the other.
+ */
+#include "http/request.h"
+
+#include <http_parser.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+enum field {
+    FIELD_OTHER,
+    FIELD_HOST,
+    FIELD_LENGTH,
+    FIELD_TRANSFER,
+    FIELD_TYPE,
+    FIELD_ENCODING,
+    FIELD_EXPECT,
+    FIELD_ORIGIN,
+    FIELD_ASK_METHOD,
+    FIELD_COUNT
+};
+
+static const char *const field_names[FIELD_COUNT] = {
+    [FIELD_OTHER] = "",
+    [FIELD_HOST] = "Host",
+    [FIELD_LENGTH] = "Content-Length",
+    [FIELD_TRANSFER] = "Transfer-Encoding",
+    [FIELD_TYPE] = "Content-Type",
+    [FIELD_ENCODING] = "Content-Encoding",
+    [FIELD_EXPECT] = "Expect",
+    [FIELD_ORIGIN] = "Origin",
+    [FIELD_ASK_METHOD] = "Access-Control-Request-Method",
+};
+
+/* The parsing of one head. */
+struct parsing {
+    struct request *request;
+    const char *bytes;
+    enum field field;           /* whose value comes next */
+    uint32_t seen[FIELD_COUNT]; /* how often */
+    bool complete;
+    const char *problem;
+};
+
+static struct span span_of(const struct parsing *p, const char *at, size_t length)
+{
+    return (struct span){(uint32_t)(at - p->bytes), (uint32_t)length};
+}
+
+static int on_url(http_parser *parser, const char *at, size_t length)
+{
+    struct parsing *p = parser->data;
+    p->request->target = span_of(p, at, length);
+    return 0;
+}
+
+static int on_field(http_parser *parser, const char *at, size_t length)
+{
+    struct parsing *p = parser->data;
+    p->field = FIELD_OTHER;
+    for (enum field i = FIELD_HOST; i < FIELD_COUNT; i++) {
+        if (text_is((struct text){at, length}, field_names[i]))
+            p->field = i;
+    }
+    p->seen[p->field]++;
+    return 0;
+}
+
+static struct text trim(struct text text)
+{
+    while (text.length > 0 &&
+           (text.bytes[text.length - 1] == ' ' || text.bytes[text.length - 1] == '\t'))
+        text.length--;
+    return text;
+}
+
+/* application/json, with parameters or without. */
+static bool is_json(struct text type)
+{
+    const char *end = memchr(type.bytes, ';', type.length);
+    size_t length = end != NULL ? (size_t)(end - type.bytes) : type.length;
+    return text_is(trim((struct text){type.bytes, length}), "application/json");
+}
+
+static bool is_host(struct text host)
+{
+    for (size_t i = 0; i < host.length; i++) {
+        char c = host.bytes[i];
+        if (c <= ' ' || c >= 0x7f || strchr("\"#%,/<>?@\\^`{|}", c) != NULL)
+            return false;
+    }
+    return host.length > 0;
+}
+
+static const char *take_value(struct parsing *p, struct text value)
+{
+    struct request *request = p->request;
+    switch (p->field) {
+    case FIELD_HOST:
+        request->host = span_of(p, value.bytes, value.length);
+        return is_host(value) ? NULL : "Host must be one host, with a port or without";
+    case FIELD_TRANSFER:
+        request->chunked = true;
+        return text_is(value, "chunked") ? NULL : "Transfer-Encoding can only be chunked";
+    case FIELD_TYPE:
+        request->json = is_json(value);
+        return NULL;
+    case FIELD_ENCODING:
+        request->encoded = !text_is(value, "identity");
+        return NULL;
+    case FIELD_EXPECT:
+        request->expects = true;
+        return text_is(value, "100-continue") ? NULL : "Expect can only be 100-continue";
+    case FIELD_ORIGIN:
+        request->origin = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_ASK_METHOD:
+        request->preflight = true;
+        return NULL;
+    case FIELD_OTHER:
+    case FIELD_LENGTH:
+    case FIELD_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+static int on_value(http_parser *parser, const char *at, size_t length)
+{
+    struct parsing *p = parser->data;
+    p->problem = take_value(p, trim((struct text){at, length}));
+    return p->problem != NULL;
+}
+
+static enum verb method_of(unsigned method)
+{
+    return method == HTTP_GET       ? VERB_GET
+           : method == HTTP_HEAD    ? VERB_HEAD
+           : method == HTTP_PUT     ? VERB_PUT
+           : method == HTTP_POST    ? VERB_POST
+           : method == HTTP_DELETE  ? VERB_DELETE
+           : method == HTTP_OPTIONS ? VERB_OPTIONS
+                                    : VERB_OTHER;
+}
+
+static int on_headers(http_parser *parser)
+{
+    struct parsing *p = parser->data;
+    struct request *request = p->request;
+    request->method = method_of(parser->method);
+    request->old = parser->http_minor == 0;
+    request->keep_alive = http_should_keep_alive(parser);
+    request->body_length = p->seen[FIELD_LENGTH] > 0 ? parser->content_length : 0;
+    p->complete = true;
+    return 0;
+}
+
+/* What a field alone cannot tell; NULL: all is well. */
+static const char *find_conflict(const struct parsing *p)
+{
+    const uint32_t *seen = p->seen;
+    if (seen[FIELD_LENGTH] > 1 || seen[FIELD_TRANSFER] > 1)
+        return "Content-Length or Transfer-Encoding is repeated";
+    if (seen[FIELD_LENGTH] > 0 && seen[FIELD_TRANSFER] > 0)
+        return "Content-Length and Transfer-Encoding cannot both be given";
+    if (p->request->old && seen[FIELD_TRANSFER] > 0)
+        return "HTTP/1.0 has no Transfer-Encoding";
+    if (seen[FIELD_HOST] > 1 || (seen[FIELD_HOST] == 0 && !p->request->old))
+        return "there must be one Host";
+    if (seen[FIELD_TYPE] > 1 || seen[FIELD_ENCODING] > 1 || seen[FIELD_ORIGIN] > 1)
+        return "Content-Type, Content-Encoding or Origin is repeated";
+    return NULL;
+}
+
+static const http_parser_settings settings = {.on_url = on_url,
+                                              .on_header_field = on_field,
+                                              .on_header_value = on_value,
+                                              .on_headers_complete = on_headers};
+
+static enum status parse_head(struct request_reader *reader, const char *bytes,
+                              const char **problem)
+{
+    struct parsing p = {.request = &reader->request, .bytes = bytes};
+    http_parser parser;
+    http_parser_init(&parser, HTTP_REQUEST);
+    parser.data = &p;
+    http_parser_execute(&parser, &settings, bytes, reader->scan.at);
+    enum http_errno error = HTTP_PARSER_ERRNO(&parser);
+    *problem = p.problem;
+    if (error == HPE_INVALID_METHOD) {
+        *problem = status_sentence(STATUS_UNKNOWN_METHOD);
+        return STATUS_UNKNOWN_METHOD;
+    }
+    if (*problem == NULL && (error != HPE_OK || !p.complete))
+        *problem = error == HPE_OK ? "the head is not whole" : http_errno_description(error);
+    if (*problem == NULL)
+        *problem = find_conflict(&p);
+    return *problem == NULL ? STATUS_OK : STATUS_BAD_PROTOCOL;
+}
+
+static enum status read_body(struct request_reader *reader, const struct request_limits *limits,
+                             const char *bytes, size_t length, struct text *body, size_t *used)
+{
+    const struct request *request = &reader->request;
+    size_t head = reader->scan.at;
+    if (request->chunked) {
+        enum status status = chunk_read(&reader->chunks, bytes + head, length - head,
+                                        limits->body_max, &reader->body);
+        *body = (struct text){reader->body.bytes, reader->body.length};
+        *used = head + reader->chunks.at;
+        return status;
+    }
+    if (request->body_length > limits->body_max)
+        return STATUS_BODY_TOO_LARGE;
+    *body = (struct text){bytes + head, (size_t)request->body_length};
+    *used = head + (size_t)request->body_length;
+    return length >= *used ? STATUS_OK : STATUS_MORE;
+}
+
+enum status request_read(struct request_reader *reader, const struct request_limits *limits,
+                         const char *bytes, size_t length, struct text *body, size_t *used,
+                         const char **problem)
+{
+    enum status status = STATUS_OK;
+    if (!reader->parsed) {
+        status = head_check(&reader->scan, bytes, length, limits->head_max, problem);
+        if (status == STATUS_OK)
+            status = parse_head(reader, bytes, problem);
+        if (status != STATUS_OK)
+            return status;
+        reader->parsed = true;
+    }
+    *problem = "the chunks of the body are not as they must be";
+    status = read_body(reader, limits, bytes, length, body, used);
+    if (status == STATUS_BODY_TOO_LARGE)
+        *problem = status_sentence(status);
+    return status;
+}
+
+void request_reset(struct request_reader *reader)
+{
+    reader->body.length = 0;
+    *reader = (struct request_reader){.body = reader->body};
+}

@@ -1,0 +1,132 @@
+/*
+ * Nothing may be kept by caches on the way: an answer is true for the moment. The date is made into
+ * text once a second by each thread.
+ */
+#include "http/respond.h"
+
+#include <stdint.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/decimal.h"
+#include "http/answer.h"
+#include "http/request.h"
+
+#define DATE_ROOM 32
+
+static const char *reason_of(int code)
+{
+    switch (code) {
+    case 200:
+        return "200 OK";
+    case 204:
+        return "204 No Content";
+    case 400:
+        return "400 Bad Request";
+    case 401:
+        return "401 Unauthorized";
+    case 404:
+        return "404 Not Found";
+    case 405:
+        return "405 Method Not Allowed";
+    case 413:
+        return "413 Content Too Large";
+    case 414:
+        return "414 URI Too Long";
+    case 415:
+        return "415 Unsupported Media Type";
+    case 422:
+        return "422 Unprocessable Content";
+    case 429:
+        return "429 Too Many Requests";
+    case 431:
+        return "431 Request Header Fields Too Large";
+    case 501:
+        return "501 Not Implemented";
+    case 503:
+        return "503 Service Unavailable";
+    case 505:
+        return "505 HTTP Version Not Supported";
+    default:
+        return "500 Internal Server Error";
+    }
+}
+
+static const char *date_text(void)
+{
+    static _Thread_local time_t made_s;
+    static _Thread_local char text[DATE_ROOM];
+    time_t now_s = (time_t)(clock_wall_ms() / 1000);
+    struct tm parts;
+    if (now_s != made_s && gmtime_r(&now_s, &parts) != NULL &&
+        strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0)
+        made_s = now_s;
+    return text;
+}
+
+static bool write_field(struct buffer *out, const char *name, const char *value)
+{
+    return answer_write_text(out, name) && answer_write_text(out, value) &&
+           answer_write_text(out, "\r\n");
+}
+
+static bool write_methods(struct buffer *out, const char *name, unsigned methods)
+{
+    static const char *const names[] = {
+        [VERB_GET] = "GET",   [VERB_HEAD] = "HEAD",     [VERB_PUT] = "PUT",
+        [VERB_POST] = "POST", [VERB_DELETE] = "DELETE", [VERB_OPTIONS] = "OPTIONS"};
+    bool written = answer_write_text(out, name), first = true;
+    for (unsigned i = VERB_GET; written && i <= VERB_OPTIONS; i++) {
+        if ((methods >> i & 1) == 0)
+            continue;
+        written = (first || answer_write_text(out, ", ")) && answer_write_text(out, names[i]);
+        first = false;
+    }
+    return written && answer_write_text(out, "\r\n");
+}
+
+/* What a browser wants to hear about other origins. */
+static bool write_origin(struct buffer *out, const struct response *response)
+{
+    return write_field(out, "Access-Control-Allow-Origin: ", response->origin) &&
+           write_field(out, "Vary: ", "Origin") &&
+           (!response->preflight ||
+            (write_methods(out, "Access-Control-Allow-Methods: ", response->allow) &&
+             write_field(out, "Access-Control-Allow-Headers: ", "Content-Type") &&
+             write_field(out, "Access-Control-Max-Age: ", "600")));
+}
+
+/* Content-Length belongs to every response that has or describes a body, and to no 204. */
+static bool write_length(struct buffer *out, size_t length)
+{
+    char text[DECIMAL_MAX + 1];
+    *decimal_write(text, length) = '\0';
+    return write_field(out, "Content-Length: ", text);
+}
+
+static bool write_head(struct buffer *out, const struct response *response, size_t length)
+{
+    bool written = write_field(out, "HTTP/1.1 ", reason_of(response->code)) &&
+                   write_field(out, "Date: ", date_text()) &&
+                   answer_write_text(out, "Cache-Control: no-store\r\n");
+    if (written && response->type != NULL)
+        written = write_field(out, "Content-Type: ", response->type);
+    if (written && response->code != 204)
+        written = write_length(out, length);
+    if (written && response->allow != 0)
+        written = write_methods(out, "Allow: ", response->allow);
+    if (written && response->code == 503)
+        written = write_field(out, "Retry-After: ", "1");
+    if (written && response->origin != NULL)
+        written = write_origin(out, response);
+    if (written && (response->last || response->old))
+        written = write_field(out, "Connection: ", response->last ? "close" : "keep-alive");
+    return written && answer_write_text(out, "\r\n");
+}
+
+bool respond_write(struct buffer *out, const struct response *response, const char *body,
+                   size_t length)
+{
+    return write_head(out, response, length) &&
+           (response->bare || buffer_append(out, body, length));
+}

@@ -1,0 +1,27 @@
+/* The head of a response, and the body behind it. */
+#ifndef LAUD_HTTP_RESPOND_H
+#define LAUD_HTTP_RESPOND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "net/buffer.h"
+
+#define RESPOND_JSON "application/json"
+
+struct response {
+    int code;
+    const char *type;   /* of the body; NULL: there is none */
+    unsigned allow;     /* methods to tell, as bits 1 << enum verb; 0: none */
+    const char *origin; /* web origin that may read it; NULL: none is told */
+    bool preflight;     /* and what such a page may do */
+    bool bare;          /* the body is described, and not sent */
+    bool last;          /* the connection closes behind it */
+    bool old;           /* to a client of HTTP/1.0 */
+};
+
+/* False: no memory. */
+bool respond_write(struct buffer *out, const struct response *response, const char *body,
+                   size_t length);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * Ids are strings in JSON: as numbers, JavaScript and others would round those past 2^53 without a
+ * word. Only what an operation reads as a number may be one.
+ */
+#include "http/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN(text) (int)((text).length < 32 ? (text).length : 32), (text).bytes
+
+static bool add_word(struct exchange *exchange, struct text word)
+{
+    return buffer_append(&exchange->words, &word, sizeof word);
+}
+
+static enum status out_of_memory(char *sentence, size_t size)
+{
+    snprintf(sentence, size, "%s", status_sentence(STATUS_NO_MEMORY));
+    return STATUS_NO_MEMORY;
+}
+
+static struct text text_of(const json_t *value)
+{
+    return (struct text){json_string_value(value), json_string_length(value)};
+}
+
+/* Adds the strings of an array from a place on. */
+static enum status add_array(struct exchange *exchange, const json_t *array, size_t from,
+                             const char *what, char *sentence, size_t size)
+{
+    size_t count = json_array_size(array);
+    if (count - from > LIMIT_HTTP_WORDS) {
+        snprintf(sentence, size, "%s has %zu entries, more than any operation takes", what,
+                 count - from);
+        return STATUS_TOO_MANY_ITEMS;
+    }
+    for (size_t i = from; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        if (!json_is_string(value)) {
+            snprintf(sentence, size, "%s must be an array of strings", what);
+            return STATUS_BAD_JSON;
+        }
+        if (!add_word(exchange, text_of(value)))
+            return out_of_memory(sentence, size);
+    }
+    return STATUS_OK;
+}
+
+/* The word that a member of the body is; `number`: it may come as one. */
+static enum status member_word(struct exchange *exchange, const struct route_word *word,
+                               const json_t *value, bool number, struct text *out, char *sentence,
+                               size_t size)
+{
+    if (json_is_string(value)) {
+        *out = text_of(value);
+        return STATUS_OK;
+    }
+    if (number && json_is_integer(value)) {
+        int length = snprintf(exchange->number, sizeof exchange->number, "%lld",
+                              (long long)json_integer_value(value));
+        *out = (struct text){exchange->number, (size_t)length};
+        return STATUS_OK;
+    }
+    snprintf(sentence, size, "'%.*s' must be %s", SHOWN(word->name),
+             number ? "an integer" : "a string");
+    return STATUS_BAD_JSON;
+}
+
+static const json_t *member(const struct exchange *exchange, struct text name)
+{
+    return json_object_getn(exchange->json.root, name.bytes, name.length);
+}
+
+/* The word from wherever it comes; OK and no bytes: it may be left out, and is. */
+static enum status find_word(struct exchange *exchange, const struct route_word *word, bool number,
+                             struct text *out, char *sentence, size_t size)
+{
+    *out = (struct text){NULL, 0};
+    if (word->segment >= 0) {
+        *out = exchange->target.segments[word->segment];
+        return STATUS_OK;
+    }
+    bool posted = exchange->route->method == VERB_POST;
+    const json_t *value = posted ? member(exchange, word->name) : NULL;
+    const struct parameter *parameter =
+        posted ? NULL : route_parameter(&exchange->target, word->name);
+    if (value != NULL)
+        return member_word(exchange, word, value, number, out, sentence, size);
+    if (parameter != NULL)
+        *out = parameter->value;
+    if (parameter != NULL || word->option.length > 0)
+        return STATUS_OK;
+    snprintf(sentence, size, "the %s '%.*s' is missing", posted ? "member" : "parameter",
+             SHOWN(word->name));
+    return STATUS_BAD_ARITY;
+}
+
+static enum status add_many(struct exchange *exchange, const struct route_word *word,
+                            char *sentence, size_t size)
+{
+    const json_t *value = member(exchange, word->name);
+    if (!json_is_array(value)) {
+        snprintf(sentence, size, "the member '%.*s' must be an array of strings",
+                 SHOWN(word->name));
+        return STATUS_BAD_JSON;
+    }
+    char what[48];
+    snprintf(what, sizeof what, "'%.*s'", SHOWN(word->name));
+    return add_array(exchange, value, 0, what, sentence, size);
+}
+
+enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sentence, size_t size)
+{
+    const struct route *route = exchange->route;
+    const char *pattern = op_get(route->op)->pattern;
+    uint32_t first = words_count(exchange);
+    struct route_word word;
+    enum status status = STATUS_OK;
+    for (const char *at = route->words; status == STATUS_OK && route_next_word(route, &at, &word);
+         pattern += *pattern != '\0') {
+        struct text text;
+        if (word.many) {
+            status = add_many(exchange, &word, sentence, size);
+            continue;
+        }
+        status = find_word(exchange, &word, *pattern == 'd', &text, sentence, size);
+        if (status != STATUS_OK || text.bytes == NULL)
+            continue;
+        if ((word.option.length > 0 && !add_word(exchange, word.option)) ||
+            !add_word(exchange, text))
+            status = out_of_memory(sentence, size);
+    }
+    *count = words_count(exchange) - first;
+    return status;
+}
+
+enum status words_of_batch(struct exchange *exchange, const struct commands *commands,
+                           uint32_t index, const struct op_spec **spec, uint32_t *count,
+                           char *sentence, size_t size)
+{
+    const json_t *operations = json_object_get(exchange->json.root, "operations");
+    const json_t *operation = json_array_get(operations, index);
+    const json_t *name = json_array_get(operation, 0);
+    uint32_t first = words_count(exchange);
+    *count = 0;
+    if (!json_is_string(name)) {
+        snprintf(sentence, size, "an operation must be an array of strings, its name first");
+        return STATUS_BAD_JSON;
+    }
+    const struct command *command = commands_find(commands, text_of(name));
+    if (command == NULL || command->op == NULL) {
+        snprintf(sentence, size, "there is no operation of this name");
+        return STATUS_UNKNOWN_COMMAND;
+    }
+    *spec = command->op;
+    enum status status = add_array(exchange, operation, 1, "an operation", sentence, size);
+    *count = words_count(exchange) - first;
+    return status;
+}
+
+static bool is_known(const struct route *route, struct text name)
+{
+    struct route_word word;
+    for (const char *at = route->words; route_next_word(route, &at, &word);) {
+        if (word.segment < 0 && word.name.length == name.length &&
+            memcmp(word.name.bytes, name.bytes, name.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum status check_parameters(const struct exchange *exchange, char *sentence, size_t size)
+{
+    const struct route *route = exchange->route;
+    const struct target *target = &exchange->target;
+    for (unsigned i = 0; i < target->parameter_count; i++) {
+        const struct parameter *parameter = &target->parameters[i];
+        bool known = route->method != VERB_POST && is_known(route, parameter->name);
+        if (known && route_parameter(target, parameter->name) == parameter)
+            continue;
+        snprintf(sentence, size, "the parameter '%.*s' is %s here", SHOWN(parameter->name),
+                 known ? "repeated" : "not known");
+        return STATUS_BAD_ARGUMENT;
+    }
+    return STATUS_OK;
+}
+
+enum status words_check_known(const struct exchange *exchange, char *sentence, size_t size)
+{
+    enum status status = check_parameters(exchange, sentence, size);
+    if (status != STATUS_OK || exchange->route->method != VERB_POST)
+        return status;
+    if (!json_is_object(exchange->json.root)) {
+        snprintf(sentence, size, "the body must be an object");
+        return STATUS_BAD_JSON;
+    }
+    const char *key;
+    json_t *value;
+    json_object_foreach(exchange->json.root, key, value)
+    {
+        if (is_known(exchange->route, (struct text){key, strlen(key)}))
+            continue;
+        snprintf(sentence, size, "the member '%.32s' is not known here", key);
+        return STATUS_BAD_ARGUMENT;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,83 @@
+/*
+ * Operations on their way through the hot tier, gathered in the loop's `requests`: what every face
+ * does with them. Which bytes they come from and how they are answered is the face's.
+ */
+#ifndef LAUD_NET_BATCH_H
+#define LAUD_NET_BATCH_H
+
+#include "net/conn.h"
+
+/* One run of a connection. */
+struct running {
+    struct conn *conn;
+    struct loop *loop;
+    uint32_t time_s;
+    uint64_t now_ns;
+    uint64_t since_ns; /* when the batch or command at hand began */
+    uint32_t batch;    /* requests gathered */
+    bool admitted;     /* the journal takes this batch's events */
+    bool out_of_memory;
+};
+
+struct running batch_begin(struct conn *conn);
+
+/* Gives the requests of the batch from here on to a worker; false: there are too many such jobs. */
+bool batch_send_away(struct running *r, uint32_t from);
+
+/* Looks at the clock: how long it took since the last time. */
+uint64_t batch_lap(struct running *r);
+
+/* The first requests of the batch are answered. */
+void batch_watch(struct running *r, uint32_t count);
+
+/* Writes the reply to requests[index]. */
+typedef void batch_reply_fn(struct running *r, uint32_t index);
+
+/* Writes need the journal's leave, once for a batch. */
+static inline enum status batch_admit(struct running *r, const struct op_spec *spec)
+{
+    if (!spec->writes || r->admitted)
+        return STATUS_OK;
+    enum status status = guard_admit_writes(&r->loop->server->guard, &r->loop->pacer, r->now_ns);
+    r->admitted = status == STATUS_OK;
+    if (r->admitted)
+        r->conn->wrote = r->loop->wrote = true;
+    return status;
+}
+
+/*
+ * Runs what was gathered and writes its replies. A request that needs the store goes to a worker
+ * with all behind it (conn->job); where that cannot be, it alone is refused. Inlined, so that each
+ * face has it with its own `reply`.
+ */
+static inline __attribute__((always_inline)) void batch_run(struct running *r,
+                                                            batch_reply_fn *reply)
+{
+    struct loop *loop = r->loop;
+    uint32_t done = 0, writes = 0;
+    while (done < r->batch) {
+        size_t ran = hot_run(loop->server->parts.hot, loop->requests + done, r->batch - done,
+                             &loop->hot_scratch);
+        for (uint32_t end = done + (uint32_t)ran; done < end; done++) {
+            writes += job_request_writes(&loop->requests[done]);
+            reply(r, done);
+        }
+        if (done == r->batch || batch_send_away(r, done))
+            break;
+        loop_count(&loop->stats.jobs_refused, 1);
+        loop->requests[done].status = STATUS_TOO_BUSY;
+        reply(r, done++);
+    }
+    if (done > 0)
+        batch_watch(r, done);
+    if (writes > 0)
+        guard_spend(&loop->server->guard, &loop->pacer, writes, r->now_ns);
+    r->batch = 0;
+    r->admitted = false;
+    loop->scratch.used = 0;
+    loop->hot_scratch.used = 0;
+    loop->hot_scratch.listed_used = 0;
+    loop->hot_scratch.ranked_used = 0;
+}
+
+#endif

@@ -1,0 +1,361 @@
+/*
+ * HTTP on a real socket, with a hot tier that needs the store when the test wants it: answers keep
+ * their order and are whole, whoever wrote their parts, and everything may end at any moment.
+ */
+#include "net/fake.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "say.h"
+
+#define HOST "Host: x\r\n"
+#define JSON "Content-Type: application/json\r\n"
+
+static struct fake fake;
+static char body[65536];
+static char head[4096];
+
+static int start(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake_start(&fake);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fake_stop(&fake);
+    return 0;
+}
+
+static int http_open(void)
+{
+    return client_open_port(fake.server.http_port);
+}
+
+static void get(int fd, const char *path)
+{
+    char text[512];
+    snprintf(text, sizeof text, "GET %s HTTP/1.1\r\n" HOST "\r\n", path);
+    client_send(fd, text);
+}
+
+static void post(int fd, const char *path, const char *json)
+{
+    char text[512];
+    snprintf(text, sizeof text, "POST %s HTTP/1.1\r\n" HOST JSON "Content-Length: %zu\r\n\r\n",
+             path, strlen(json));
+    client_send(fd, text);
+    client_send(fd, json);
+}
+
+/* Reads one response into head and body; its code. `bare`: no body comes with it. */
+static int read_response(int fd, bool bare)
+{
+    char line[1024];
+    size_t length = 0;
+    int code = 0;
+    head[0] = '\0';
+    client_read_line(fd, line, sizeof line);
+    assert_memory_equal(line, "HTTP/1.1 ", 9);
+    code = (int)strtol(line + 9, NULL, 10);
+    for (client_read_line(fd, line, sizeof line); line[0] != '\0';
+         client_read_line(fd, line, sizeof line)) {
+        if (strncasecmp(line, "content-length:", 15) == 0)
+            length = strtoul(line + 15, NULL, 10);
+        say(head, sizeof head, "%s\n", line);
+    }
+    assert_true(length < sizeof body);
+    if (bare)
+        length = 0;
+    if (length > 0)
+        assert_int_equal(recv(fd, body, length, MSG_WAITALL), length);
+    body[length] = '\0';
+    return code;
+}
+
+static void expect(int fd, int code, const char *wanted)
+{
+    assert_int_equal(read_response(fd, false), code);
+    assert_string_equal(body, wanted);
+}
+
+#define COUNTS_1 "{\"item\":\"video:1\",\"counts\":{\"comment\":1}}"
+
+/* A reply of the loop to somebody else: whatever it had to do before is done. */
+static void pass_a_turn(void)
+{
+    int other = http_open();
+    get(other, "/v1/items/video:1/counts");
+    expect(other, 200, COUNTS_1);
+    close(other);
+}
+
+static void answers_keep_their_order(void **state)
+{
+    (void)state;
+    int client = http_open();
+    get(client, "/v1/items/video:1/counts");
+    get(client, "/v1/items/video:1000001/counts");
+    client_send(client, "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n");
+    get(client, "/nowhere");
+    post(client, "/v1/items/video:7/counters/view", "{\"delta\":1}");
+    expect(client, 200, COUNTS_1);
+    fake_await_inside(&fake, 1);
+    pass_a_turn();
+    client_expect_none(client);
+    fake_gate(&fake, true);
+    expect(client, 200, "{\"item\":\"video:1000001\",\"counts\":{\"comment\":1000001}}");
+    expect(client, 200, "{\"changed\":true,\"count\":0}");
+    assert_int_equal(read_response(client, false), 404);
+    expect(client, 200, "{\"value\":7}");
+    close(client);
+}
+
+static void a_change_and_its_count_by_a_worker(void **state)
+{
+    (void)state;
+    int client = http_open();
+    fake_gate(&fake, true);
+    client_send(client, "DELETE /v1/items/video:1000001/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n");
+    expect(client, 200, "{\"changed\":true,\"count\":0}");
+    client_send(client, "HEAD /v1/items/video:1000001/counts HTTP/1.1\r\n" HOST "\r\n");
+    assert_int_equal(read_response(client, true), 200);
+    assert_non_null(strstr(head, "Content-Length: 53"));
+    post(client, "/v1/feed",
+         "{\"user\":\"1\",\"items\":[\"video:1\",\"video:1000002\",\"none:3\"]}");
+    expect(client, 200,
+           "{\"items\":[{\"item\":\"video:1\",\"reactions\":[],\"counts\":{\"comment\":1}},"
+           "{\"item\":\"video:1000002\",\"reactions\":[],\"counts\":{\"comment\":1000002}},"
+           "{\"item\":\"none:3\",\"reactions\":[],\"counts\":{\"comment\":3}}]}");
+    close(client);
+}
+
+/* Two hundred operations, some of them cold, some of them wrong: one answer each, in order. */
+static void a_batch_is_answered_in_order(void **state)
+{
+    (void)state;
+    static char asked[32768], wanted[65536];
+    say(asked, sizeof asked, "{\"operations\":[");
+    say(wanted, sizeof wanted, "{\"results\":[");
+    for (int i = 0; i < LIMIT_HTTP_BATCH; i++) {
+        int id = i % 7 == 3 ? COLD + i : i + 1;
+        if (i % 11 == 5) {
+            say(asked, sizeof asked, "[\"LIKE\",\"1\",\"bad\"],");
+            say(wanted, sizeof wanted,
+                "{\"error\":{\"code\":\"BAD_ARGUMENT\",\"message\":\"an item must be type:id, as "
+                "in video:42, got 'bad'\"}},");
+        } else if (i % 5 == 2) {
+            say(asked, sizeof asked, "[\"COUNTS\",\"video:%d\",\"video:2\"],", id);
+            say(wanted, sizeof wanted,
+                "{\"items\":[{\"item\":\"video:%d\",\"counts\":{\"comment\":%d}},"
+                "{\"item\":\"video:2\",\"counts\":{\"comment\":2}}]},",
+                id, id);
+        } else {
+            say(asked, sizeof asked, "[\"ADD\",\"video:%d\",\"view\",\"1\"],", id);
+            say(wanted, sizeof wanted, "{\"value\":%d},", id);
+        }
+    }
+    unsay(asked, 1);
+    unsay(wanted, 1);
+    say(asked, sizeof asked, "]}");
+    say(wanted, sizeof wanted, "]}");
+    int client = http_open();
+    fake_gate(&fake, true);
+    post(client, "/v1/batch", asked);
+    expect(client, 200, wanted);
+    post(client, "/v1/batch", "{\"operations\":[]}");
+    expect(client, 200, "{\"results\":[]}");
+    unsay(asked, 2);
+    say(asked, sizeof asked, ",[\"COUNTS\",\"video:1\"]]}");
+    post(client, "/v1/batch", asked);
+    assert_int_equal(read_response(client, false), 422);
+    assert_non_null(strstr(body, "TOO_MANY_ITEMS"));
+    get(client, "/v1/items/video:1/counts");
+    expect(client, 200, COUNTS_1);
+    close(client);
+}
+
+static void a_client_may_leave_while_a_worker_has_its_request(void **state)
+{
+    (void)state;
+    int client = http_open();
+    post(client, "/v1/batch",
+         "{\"operations\":[[\"COUNTS\",\"video:1\"],[\"COUNTS\",\"video:1000001\"]]}");
+    fake_await_inside(&fake, 1);
+    struct linger reset = {.l_onoff = 1};
+    setsockopt(client, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(client);
+    pass_a_turn();
+    fake_gate(&fake, true);
+    pass_a_turn();
+}
+
+static void past_the_limit_of_jobs_it_is_busy(void **state)
+{
+    (void)state;
+    int client = http_open();
+    uv_mutex_lock(&fake.server.work.lock);
+    fake.server.work.limit = 0;
+    uv_mutex_unlock(&fake.server.work.lock);
+    get(client, "/v1/items/video:1000001/counts");
+    assert_int_equal(read_response(client, false), 503);
+    assert_non_null(strstr(head, "Retry-After: 1\n"));
+    assert_non_null(strstr(body, "\"TOO_BUSY\""));
+    post(client, "/v1/batch",
+         "{\"operations\":[[\"COUNTS\",\"video:1000001\"],[\"LIKED\",\"1\",\"video:1\"]]}");
+    expect(client, 200,
+           "{\"results\":[{\"error\":{\"code\":\"TOO_BUSY\",\"message\":\"the server is over "
+           "capacity, try again\"}},{\"set\":[true]}]}");
+    get(client, "/v1/items/video:1/counts");
+    expect(client, 200, COUNTS_1);
+    close(client);
+}
+
+static void a_body_is_waited_for_and_asked_for(void **state)
+{
+    (void)state;
+    int client = http_open();
+    client_send(client, "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n"
+                        "POST /v1/counts HTTP/1.1\r\n" HOST JSON
+                        "Expect: 100-continue\r\nContent-Length: 21\r\n\r\n");
+    expect(client, 200, "{\"changed\":true,\"count\":0}");
+    client_expect(client, "HTTP/1.1 100 Continue\r\n\r\n");
+    client_send(client, "{\"items\":[\"video:9\"");
+    pass_a_turn();
+    client_expect_none(client);
+    client_send(client, "]}x");
+    expect(client, 200, "{\"items\":[{\"item\":\"video:9\",\"counts\":{\"comment\":9}}]}");
+    assert_int_equal(send(client, "\r\n", 2, MSG_NOSIGNAL), 2);
+    assert_int_equal(read_response(client, false), 400);
+    assert_non_null(strstr(head, "Connection: close\n"));
+    client_expect_end(client);
+    close(client);
+}
+
+/* The answer to what cannot be read comes whole, though the client goes on sending. */
+static void a_refusal_is_not_lost(void **state)
+{
+    (void)state;
+    static char flood[256 * 1024];
+    memset(flood, 'a', sizeof flood);
+    int client = http_open();
+    client_send(client,
+                "POST /v1/counts HTTP/1.1\r\n" HOST JSON "Content-Length: 100000000\r\n\r\n");
+    for (int i = 0; i < 8; i++)
+        assert_true(send(client, flood, sizeof flood, MSG_NOSIGNAL) > 0);
+    assert_int_equal(read_response(client, false), 413);
+    client_expect_end(client);
+    close(client);
+}
+
+/* The store is so far behind that writes are slowed down: they wait, and all of them are made. */
+static void a_batch_waits_for_the_guard(void **state)
+{
+    (void)state;
+    static char asked[8192], wanted[8192];
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 100;
+    fake.parts.lag_max_bytes = KIB(64);
+    fake_start(&fake);
+    say(asked, sizeof asked, "{\"operations\":[");
+    say(wanted, sizeof wanted, "{\"results\":[");
+    for (int i = 0; i < LIMIT_HTTP_BATCH; i++) {
+        say(asked, sizeof asked, "%s[\"LIKE\",\"%d\",\"video:1\"]", i ? "," : "", i);
+        say(wanted, sizeof wanted, "%s{\"changed\":true}", i ? "," : "");
+    }
+    say(asked, sizeof asked, "]}");
+    say(wanted, sizeof wanted, "]}");
+    int client = http_open();
+    for (int round = 0; round < 3; round++)
+        post(client, "/v1/batch", asked);
+    get(client, "/v1/items/video:1/counts");
+    for (int round = 0; round < 3; round++)
+        expect(client, 200, wanted);
+    expect(client, 200, COUNTS_1);
+    close(client);
+    fake_stop(&fake);
+}
+
+static void too_many_connections(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.max_connections = 1;
+    fake_start(&fake);
+    int one = http_open(), two;
+    get(one, "/v1/items/video:1/counts");
+    expect(one, 200, COUNTS_1);
+    two = http_open();
+    get(two, "/v1/items/video:1/counts");
+    assert_int_equal(read_response(two, false), 503);
+    assert_non_null(strstr(body, "TOO_MANY_CONNECTIONS"));
+    client_expect_end(two);
+    close(one);
+    close(two);
+    fake_stop(&fake);
+}
+
+static void ready_or_not(void **state)
+{
+    (void)state;
+    int client = http_open();
+    get(client, "/readyz");
+    expect(client, 200, "{\"status\":\"ready\"}");
+    atomic_store(&fake.server.guard.stopping, true);
+    get(client, "/readyz");
+    assert_int_equal(read_response(client, false), 503);
+    assert_non_null(strstr(body, "STOPPING"));
+    client_send(client, "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n");
+    assert_int_equal(read_response(client, false), 503);
+    get(client, "/healthz");
+    expect(client, 200, "{\"status\":\"ok\"}");
+    atomic_store(&fake.server.guard.stopping, false);
+    close(client);
+}
+
+static void stopping_answers_what_a_worker_has(void **state)
+{
+    (void)state;
+    int client = http_open();
+    get(client, "/v1/items/video:1000001/counts");
+    fake_await_inside(&fake, 1);
+    fake_gate(&fake, true);
+    server_stop(&fake.server);
+    assert_int_equal(read_response(client, false), 200);
+    client_expect_end(client);
+    close(client);
+}
+
+int main(void)
+{
+#define ON_A_SERVER(test) cmocka_unit_test_setup_teardown(test, start, stop)
+    const struct CMUnitTest tests[] = {
+        ON_A_SERVER(answers_keep_their_order),
+        ON_A_SERVER(a_change_and_its_count_by_a_worker),
+        ON_A_SERVER(a_batch_is_answered_in_order),
+        ON_A_SERVER(a_client_may_leave_while_a_worker_has_its_request),
+        ON_A_SERVER(past_the_limit_of_jobs_it_is_busy),
+        ON_A_SERVER(a_body_is_waited_for_and_asked_for),
+        ON_A_SERVER(a_refusal_is_not_lost),
+        cmocka_unit_test(a_batch_waits_for_the_guard),
+        cmocka_unit_test(too_many_connections),
+        ON_A_SERVER(ready_or_not),
+        ON_A_SERVER(stopping_answers_what_a_worker_has),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* JSON within its bounds is read, and its memory charged; all else is refused and leaves nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "http/json_in.h"
+
+static struct memory_budget budget = {.limit = MIB(8)};
+static char sentence[256];
+
+static enum status read_text(const char *bytes, size_t length)
+{
+    struct json_in in;
+    char *copy = malloc(length ? length : 1); /* no byte behind it */
+    assert_non_null(copy);
+    memcpy(copy, bytes, length);
+    sentence[0] = '\0';
+    enum status status =
+        json_in_read(&in, (struct text){copy, length}, &budget, sentence, sizeof sentence);
+    assert_int_equal(status == STATUS_OK, in.root != NULL);
+    assert_int_equal(status == STATUS_OK, memory_used(&budget) > 0);
+    assert_int_equal(status == STATUS_OK, sentence[0] == '\0');
+    json_in_free(&in, &budget);
+    json_in_free(&in, &budget);
+    assert_int_equal(memory_used(&budget), 0);
+    free(copy);
+    return status;
+}
+
+#define EXPECT(bytes, wanted) assert_int_equal(read_text(bytes, sizeof(bytes) - 1), wanted)
+
+static void good(void **state)
+{
+    (void)state;
+    EXPECT("{}", STATUS_OK);
+    EXPECT(" [1, \"a\\\"]]]]]]]]\", {\"b\":null}] ", STATUS_OK);
+    EXPECT("{\"a\":\"\xc3\xa9\",\"b\":\"\\u00e9\\ud83d\\ude00\"}", STATUS_OK);
+    EXPECT("[\"[[[[[[[[[[[[[[[[[[[[[[[[\"]", STATUS_OK);
+}
+
+static void bad(void **state)
+{
+    (void)state;
+    EXPECT("", STATUS_BAD_JSON);
+    EXPECT(" ", STATUS_BAD_JSON);
+    EXPECT("{", STATUS_BAD_JSON);
+    EXPECT("{}x", STATUS_BAD_JSON);
+    EXPECT("{}\0", STATUS_BAD_JSON);
+    EXPECT("{\"a\":1,\"a\":1}", STATUS_BAD_JSON);
+    EXPECT("{\"a\":{\"b\":1,\"b\":2}}", STATUS_BAD_JSON);
+    EXPECT("{\"a\":1,\"\\u0061\":1}", STATUS_BAD_JSON);
+    EXPECT("[\"\xff\"]", STATUS_BAD_JSON);
+    EXPECT("[\"\xc0\xaf\"]", STATUS_BAD_JSON);
+    EXPECT("[\"\xed\xa0\x80\"]", STATUS_BAD_JSON);
+    EXPECT("[\"\xc3\"]", STATUS_BAD_JSON);
+    EXPECT("[\"a\\u0000b\"]", STATUS_BAD_JSON);
+    EXPECT("[\"a\0b\"]", STATUS_BAD_JSON);
+    EXPECT("[\"\\ud800\"]", STATUS_BAD_JSON);
+    EXPECT("[\"\n\"]", STATUS_BAD_JSON);
+    EXPECT("[\"a\\", STATUS_BAD_JSON);
+    EXPECT("[1e999]", STATUS_BAD_JSON);
+    EXPECT("[99999999999999999999]", STATUS_BAD_JSON);
+    EXPECT("[NaN]", STATUS_BAD_JSON);
+    EXPECT("['a']", STATUS_BAD_JSON);
+    EXPECT("[1,]", STATUS_BAD_JSON);
+    EXPECT("\xef\xbb\xbf{}", STATUS_BAD_JSON);
+}
+
+static void depth(void **state)
+{
+    (void)state;
+    char bytes[2 * LIMIT_JSON_DEPTH + 3];
+    for (size_t deep = LIMIT_JSON_DEPTH; deep <= LIMIT_JSON_DEPTH + 1; deep++) {
+        memset(bytes, '[', deep);
+        memset(bytes + deep, ']', deep);
+        assert_int_equal(read_text(bytes, 2 * deep),
+                         deep > LIMIT_JSON_DEPTH ? STATUS_BAD_JSON : STATUS_OK);
+    }
+    static char flood[KIB(256)];
+    memset(flood, '[', sizeof flood);
+    assert_int_equal(read_text(flood, sizeof flood), STATUS_BAD_JSON);
+}
+
+static void values(void **state)
+{
+    (void)state;
+    static char bytes[3 * LIMIT_JSON_VALUES];
+    size_t length = 0;
+    bytes[length++] = '[';
+    for (int i = 0; i < LIMIT_JSON_VALUES; i++) {
+        bytes[length++] = '1';
+        bytes[length++] = ',';
+    }
+    bytes[length - 1] = ']';
+    assert_int_equal(read_text(bytes, length), STATUS_BAD_JSON);
+    assert_non_null(strstr(sentence, "values"));
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    budget.limit = 100;
+    EXPECT("[1,2,3]", STATUS_NO_MEMORY);
+    budget.limit = MIB(8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good),   cmocka_unit_test(bad),       cmocka_unit_test(depth),
+        cmocka_unit_test(values), cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* From path, query and body to the words of an operation, or to a sentence that says what is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "http/words.h"
+#include "say.h"
+
+static struct memory_budget budget = {.limit = MIB(4)};
+static struct commands commands;
+static struct exchange exchange;
+static char sentence[256];
+
+static void begin(enum verb verb, const char *path, const char *body)
+{
+    exchange = (struct exchange){.words.budget = &budget, .text.budget = &budget};
+    assert_true(buffer_append(&exchange.text, path, strlen(path)));
+    assert_null(target_read(&exchange.target, exchange.text.bytes, exchange.text.length,
+                            (struct text){NULL, 0}));
+    exchange.route = route_find(&exchange.target, verb);
+    if (body != NULL)
+        assert_int_equal(json_in_read(&exchange.json, (struct text){body, strlen(body)}, &budget,
+                                      sentence, sizeof sentence),
+                         STATUS_OK);
+}
+
+static void end(void)
+{
+    json_in_free(&exchange.json, &budget);
+    buffer_free(&exchange.words);
+    buffer_free(&exchange.text);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+static void expect_words(uint32_t first, uint32_t count, const char *wanted)
+{
+    char got[256] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        struct text word = *words_at(&exchange, first + i);
+        say(got, sizeof got, "%s%.*s", i ? " " : "", (int)word.length, word.bytes);
+    }
+    assert_string_equal(got, wanted);
+}
+
+/* `wanted`: the words, or a piece of the sentence if it is refused. */
+static void expect(enum verb verb, const char *path, const char *body, enum status status,
+                   const char *wanted)
+{
+    uint32_t count = 0;
+    begin(verb, path, body);
+    enum status got = words_check_known(&exchange, sentence, sizeof sentence);
+    if (got == STATUS_OK)
+        got = words_of_route(&exchange, &count, sentence, sizeof sentence);
+    assert_int_equal(got, status);
+    if (status == STATUS_OK)
+        expect_words(0, count, wanted);
+    else if (strstr(sentence, wanted) == NULL)
+        fail_msg("'%s' has no '%s'", sentence, wanted);
+    end();
+}
+
+static void words_of_paths_and_queries(void **state)
+{
+    (void)state;
+    expect(VERB_PUT, "/v1/items/video:1/reactions/like/2", NULL, STATUS_OK, "2 like video:1");
+    expect(VERB_GET, "/v1/items/video:1/reactions/like?cursor=&limit=5", NULL, STATUS_OK,
+           "video:1 like LIMIT 5 CURSOR ");
+    expect(VERB_GET, "/v1/items/video:1/reactions/like?among=7&limit=5", NULL, STATUS_OK,
+           "7 video:1 LIMIT 5");
+    expect(VERB_GET, "/v1/users/1/reactions/like?type=video", NULL, STATUS_OK, "1 like video");
+    expect(VERB_GET, "/v1/users/1/reactions/like?limit=2", NULL, STATUS_BAD_ARITY,
+           "'type' is missing");
+    expect(VERB_GET, "/v1/items/video:1/counts?x=1", NULL, STATUS_BAD_ARGUMENT, "'x' is not known");
+    expect(VERB_GET, "/v1/items/video:1/counts?item=1", NULL, STATUS_BAD_ARGUMENT,
+           "'item' is not known");
+    expect(VERB_GET, "/v1/users/1/reactions/like?type=a&type=b", NULL, STATUS_BAD_ARGUMENT,
+           "'type' is repeated");
+    expect(VERB_GET, "/v1/items/video:1/reactions/love?among=7", NULL, STATUS_BAD_ARGUMENT,
+           "'among' is not known");
+}
+
+static void words_of_bodies(void **state)
+{
+    (void)state;
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[\"a:1\",\"b:2\"],\"cold\":\"skip\"}",
+           STATUS_OK, "1 a:1 b:2 COLD skip");
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[]}", STATUS_OK, "1");
+    expect(VERB_POST, "/v1/items/a:1/counters/view", "{\"delta\":-5}", STATUS_OK, "a:1 view -5");
+    expect(VERB_POST, "/v1/items/a:1/counters/view",
+           "{\"delta\":\"9223372036854775807\",\"token\":\"t\"}", STATUS_OK,
+           "a:1 view 9223372036854775807 TOKEN t");
+    expect(VERB_POST, "/v1/feed", "{\"user\":1,\"items\":[]}", STATUS_BAD_JSON,
+           "'user' must be a string");
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[1]}", STATUS_BAD_JSON,
+           "array of strings");
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":\"a:1\"}", STATUS_BAD_JSON,
+           "an array");
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\"}", STATUS_BAD_JSON, "'items' must be an array");
+    expect(VERB_POST, "/v1/feed", "{\"items\":[]}", STATUS_BAD_ARITY, "'user' is missing");
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[],\"x\":1}", STATUS_BAD_ARGUMENT,
+           "'x'");
+    expect(VERB_POST, "/v1/feed", "[]", STATUS_BAD_JSON, "must be an object");
+    expect(VERB_POST, "/v1/feed?user=1", "{}", STATUS_BAD_ARGUMENT, "'user' is not known");
+    expect(VERB_POST, "/v1/items/a:1/counters/view", "{\"delta\":1.5}", STATUS_BAD_JSON,
+           "an integer");
+    expect(VERB_POST, "/v1/items/a:1/counters/view", "{\"delta\":1,\"token\":2}", STATUS_BAD_JSON,
+           "'token' must be a string");
+    expect(VERB_POST, "/v1/items/a:1/counters/view", "{}", STATUS_BAD_ARITY, "'delta' is missing");
+}
+
+static void too_many_words(void **state)
+{
+    (void)state;
+    static char body[8 * LIMIT_HTTP_WORDS] = "{\"items\":[";
+    for (int i = 0; i <= LIMIT_HTTP_WORDS; i++)
+        say(body, sizeof body, "%s\"a:1\"", i ? "," : "");
+    say(body, sizeof body, "]}");
+    expect(VERB_POST, "/v1/counts", body, STATUS_TOO_MANY_ITEMS, "more than any operation takes");
+}
+
+static void words_of_batches(void **state)
+{
+    (void)state;
+    const struct op_spec *spec = NULL;
+    uint32_t count = 0;
+    begin(VERB_POST, "/v1/batch",
+          "{\"operations\":[[\"like\",\"1\",\"a:1\"],[\"COUNTS\"],[\"PING\"],[],[1],7,[\"LIKE\",1]]"
+          "}");
+    static const enum status wanted[] = {STATUS_OK,       STATUS_OK,       STATUS_UNKNOWN_COMMAND,
+                                         STATUS_BAD_JSON, STATUS_BAD_JSON, STATUS_BAD_JSON,
+                                         STATUS_BAD_JSON};
+    for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        assert_int_equal(
+            words_of_batch(&exchange, &commands, i, &spec, &count, sentence, sizeof sentence),
+            wanted[i]);
+    exchange.words.length = 0;
+    words_of_batch(&exchange, &commands, 0, &spec, &count, sentence, sizeof sentence);
+    assert_string_equal(spec->name, "LIKE");
+    expect_words(0, count, "1 a:1");
+    end();
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    uint32_t count;
+    begin(VERB_PUT, "/v1/items/video:1/reactions/like/2", NULL);
+    budget.limit = memory_used(&budget);
+    assert_int_equal(words_of_route(&exchange, &count, sentence, sizeof sentence),
+                     STATUS_NO_MEMORY);
+    budget.limit = MIB(4);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_of_paths_and_queries),
+        cmocka_unit_test(words_of_bodies),
+        cmocka_unit_test(too_many_words),
+        cmocka_unit_test(words_of_batches),
+        cmocka_unit_test(no_memory),
+    };
+    commands_init(&commands);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
