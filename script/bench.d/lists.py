@@ -5,16 +5,20 @@ Rows, for --only:
   top      TOP 100, against ZREVRANGE 0 99 WITHSCORES
   boards   LIKE flat out with boards and windows on, against off
   friends  FRIENDS with 1,000 followees, against 1,000 pipelined SISMEMBER
+  import   likes a second from a file of JSON lines into an empty directory; the whole machine
 Servers are pinned and keep what they are told on disk: Laud with its store, Redis with an append-only
 file. Rounds are interleaved, and the median of the rounds counts."""
 
+import os
 import sys
+import tempfile
+import time
 
 import area
 import rig
 from store_rig import BASE, LIKE, StoreArea
 
-NAMES = ("likes", "top", "boards", "friends")
+NAMES = ("likes", "top", "boards", "friends", "import")
 
 USERS = 10000
 ITEMS = 100003                # prime, so that {seq*7919%...} never repeats an item for a user
@@ -25,6 +29,7 @@ FOLLOWEES = 1000
 PEOPLE = 50021                # prime; who can be followed
 LIKED_ITEMS = 1009            # prime; what they like
 LIKES_OF_A_FOLLOWEE = 20
+IMPORTED = 5 * 10**6
 
 USER = "{user}"
 PAGE = 20
@@ -139,10 +144,46 @@ class Lists(StoreArea):
                      "laud": "FRIENDS {user%%%d+%d} video:{item}" % (FOLLOWERS, BASE)},
                     "--id-base", BASE, "--users", PEOPLE, "--items", LIKED_ITEMS)
 
+    # Moving in
+
+    def write_likes(self, path, count):
+        """`count` likes, none twice: 20 a user, all over the users and items."""
+        users = count // LIKES_OF_A_FOLLOWEE
+        with open(path, "w") as file:
+            for seq in range(count):
+                file.write('{"user":"%d","kind":"like","item":"video:%d","time":%d}\n' % (
+                    BASE + seq * 7919 % users, BASE + seq * 15485863 % 1000003,
+                    1700000000 + seq // 1000))
+
+    def import_once(self, path, count):
+        with tempfile.TemporaryDirectory(prefix="laud-bench-") as directory:
+            data = os.path.join(directory, "data")
+            os.sync()
+            begun = time.monotonic()
+            rig.run_load([self.options.laud, "import", "--data", data, path], pin=False)
+            seconds = time.monotonic() - begun
+            rig.say(f"  import: {count:,} likes in {seconds:.1f} s, {count / seconds:,.0f}/s")
+            return count / seconds
+
+    def moving(self):
+        count = IMPORTED // 10 if self.options.quick else IMPORTED
+        row = self.row(what=f"import of {count / 1e6:g}M likes", target=500000, at_least=True,
+                       unit="likes/s")
+
+        def measure():
+            with tempfile.TemporaryDirectory(prefix="laud-bench-") as directory:
+                path = os.path.join(directory, "likes.jsonl")
+                self.write_likes(path, count)
+                rates = [self.import_once(path, count) for _ in range(self.rounds)]
+            row.value = row.ours = rig.median(rates)
+            row.note = "JSON lines, from starting the program to its end, all in the store"
+
+        self.attempt([row], measure)
+
     def run(self):
         for name in NAMES:
             if not self.options.only or name in self.options.only:
-                getattr(self, name)()
+                (self.moving if name == "import" else getattr(self, name))()
 
 
 def main():
