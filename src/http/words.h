@@ -21,7 +21,8 @@ enum status words_check_known(const struct exchange *exchange, char *sentence, s
 
 static inline const struct text *words_at(const struct exchange *exchange, uint32_t index)
 {
-    return (const struct text *)exchange->words.bytes + index;
+    const struct text *words = (const struct text *)exchange->words.bytes;
+    return words == NULL ? NULL : words + index; /* there may be none */
 }
 
 static inline uint32_t words_count(const struct exchange *exchange)
