@@ -212,9 +212,9 @@ static enum status friends_read(struct hot_memory *hot, const struct hot_request
                               .request = request,
                               .users = scratch->listed + first,
                               .count = scratch->listed_used - first,
-                              .stored = hot->filters != NULL &&
-                                        list_item_position(hot, request->items[0]) <=
-                                            atomic_load(&hot->loads.applied)};
+                              .stored =
+                                  hot->filters != NULL &&
+                                  list_store_has(hot, list_item_position(hot, request->items[0]))};
     if (friends.count > LIMIT_FOLLOWEES)
         return STATUS_TOO_MANY_FOLLOWEES;
     status = find_friends(&friends, worker);

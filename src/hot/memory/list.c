@@ -303,12 +303,23 @@ uint64_t list_item_position(struct hot_memory *hot, struct item item)
     return end;
 }
 
-enum status list_catch_up(struct hot_memory *hot, uint64_t position)
+/* Or the journal's end, where that is before it. */
+static uint64_t within_journal(struct hot_memory *hot, uint64_t position)
 {
     uint64_t appended = journal_appended(hot->journal);
-    position = position < appended ? position : appended;
-    if (position <= atomic_load(&hot->loads.applied))
+    return position < appended ? position : appended;
+}
+
+bool list_store_has(struct hot_memory *hot, uint64_t position)
+{
+    return within_journal(hot, position) <= atomic_load(&hot->loads.applied);
+}
+
+enum status list_catch_up(struct hot_memory *hot, uint64_t position)
+{
+    if (list_store_has(hot, position))
         return STATUS_OK;
+    position = within_journal(hot, position);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
     bool reached = hot->reach != NULL && hot->reach(hot->reach_context, position, LIMIT_REACH_MS);
     return reached ? STATUS_OK : STATUS_LAGGING;

@@ -37,6 +37,8 @@ bool list_reserve(struct hot_scratch *scratch, size_t count);
  * there is on an item.
  */
 enum status list_catch_up(struct hot_memory *hot, uint64_t position);
+/* Is it there already? Any thread. */
+bool list_store_has(struct hot_memory *hot, uint64_t position);
 uint64_t list_item_position(struct hot_memory *hot, struct item item);
 
 /* HOT_LIST_…; false: it takes a worker. */
