@@ -53,6 +53,10 @@
 #define LIMIT_JSON_DEPTH   16     /* arrays and objects inside each other */
 #define LIMIT_JSON_VALUES  20000  /* values in one body */
 
+/* Guard */
+#define LIMIT_RATE          1000000 /* a second, that can be set as a bound; a burst likewise */
+#define LIMIT_DEVICE_LENGTH 128     /* bytes of a device's id */
+
 /*
  * Journal. A record is a multiple of 8 bytes. An operation appends one event, and at most two
  * definitions of names before it.
