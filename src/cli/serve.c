@@ -201,6 +201,8 @@ static bool start_server(struct serving *s)
         parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
         parts.lag_max_bytes = s->sizes.lag_max_bytes;
     }
+    if (getrandom(parts.seed, sizeof parts.seed, 0) != sizeof parts.seed)
+        parts.seed[0] = s->parts.seed;
     unsigned threads = s->options.threads ? (unsigned)s->options.threads : usable_cores();
     if (!server_start(&s->server, &parts, threads, problem, sizeof problem)) {
         log_error("%s", problem);

@@ -469,6 +469,17 @@ static struct conn *conn_new(struct loop *loop, const struct face *face)
     return conn;
 }
 
+static void take_peer(struct conn *conn)
+{
+    struct sockaddr_storage address;
+    int length = sizeof address;
+    if (uv_tcp_getpeername(&conn->tcp, (struct sockaddr *)&address, &length) < 0)
+        return; /* it is gone already */
+    conn->peer = ip_of_socket((const struct sockaddr *)&address);
+    conn->ask.known = 1U << LIMIT_BY_IP;
+    conn->ask.who[LIMIT_BY_IP] = ip_client(&conn->peer);
+}
+
 void conn_accept(struct listener *listener)
 {
     struct loop *loop = listener->loop;
@@ -485,6 +496,7 @@ void conn_accept(struct listener *listener)
     }
     loop_count(&loop->stats.accepted, 1);
     uv_tcp_nodelay(&conn->tcp, 1);
+    take_peer(conn);
     if (open >= server->parts.options->max_connections)
         refuse_connection(conn);
     else

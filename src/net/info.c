@@ -172,6 +172,53 @@ static bool write_filter(struct server *server, struct buffer *out)
     return write_one_filter(out, "live", &live) && write_one_filter(out, "known", &known);
 }
 
+static bool write_rate(struct buffer *out, const char *name, const struct limit_rule *rule)
+{
+    uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
+    uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
+    if (interval_ns == 0)
+        return number(out, name, 0);
+    return line(out, "%s:%llu/%llu", name, 1000000000ULL / interval_ns,
+                (unsigned long long)(room_ns / interval_ns));
+}
+
+static bool write_rates(const struct limits *limits, struct buffer *out)
+{
+    static const char *const names[LIMIT_BY_TOTAL][2] = {
+        [LIMIT_BY_IP] = {"ip_read", "ip_write"},
+        [LIMIT_BY_USER] = {"user_read", "user_write"},
+        [LIMIT_BY_DEVICE] = {"device_read", "device_write"}};
+    bool written = true;
+    for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++)
+        written = written && write_rate(out, names[i][0], &limits->rules[i][0]) &&
+                  write_rate(out, names[i][1], &limits->rules[i][1]);
+    return written;
+}
+
+static bool write_limits(struct server *server, struct buffer *out)
+{
+    struct limits *limits = &server->limits;
+    bool on = limits_active(limits) != 0;
+    uint64_t checked = 0, refused[LIMIT_BY_TOTAL] = {0};
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        const struct loop_stats *stats = &server->loops[i].stats;
+        checked += atomic_load_explicit(&stats->limits_checked, memory_order_relaxed);
+        for (unsigned by = 0; by < LIMIT_BY_TOTAL; by++)
+            refused[by] += atomic_load_explicit(&stats->limited[by], memory_order_relaxed);
+    }
+    return line(out, "state:%s",
+                !on                             ? "off"
+                : atomic_load(&limits->dry_run) ? "dry-run"
+                                                : "on") &&
+           write_rates(limits, out) && number(out, "checked", checked) &&
+           number(out, "refused_ip", refused[LIMIT_BY_IP]) &&
+           number(out, "refused_user", refused[LIMIT_BY_USER]) &&
+           number(out, "refused_device", refused[LIMIT_BY_DEVICE]) &&
+           number(out, "cells", on ? limits_cells(limits) : 0) &&
+           number(out, "cells_used", atomic_load(&limits->cells_used)) &&
+           number(out, "cells_lost", atomic_load(&limits->cells_lost));
+}
+
 static const struct {
     const char *title;
     section_fn *write;
@@ -179,6 +226,7 @@ static const struct {
     {"Server", write_server},       {"Clients", write_clients}, {"Memory", write_memory},
     {"Journal", write_journal},     {"Stats", write_stats},     {"Hot", write_hot},
     {"Projector", write_projector}, {"Store", write_store},     {"Filter", write_filter},
+    {"Limits", write_limits},
 };
 
 static bool wanted(const char *title, const struct text *sections, uint32_t count)

@@ -52,12 +52,25 @@ static enum status run_before(struct running *r)
     return r->conn->job != NULL ? STATUS_BLOCKED : STATUS_OK;
 }
 
+static enum status refuse_limited(struct running *r)
+{
+    char sentence[64];
+    if (run_before(r) != STATUS_OK)
+        return STATUS_BLOCKED;
+    batch_count_limited(r, sentence, sizeof sentence);
+    refuse(r, STATUS_LIMITED, sentence);
+    return STATUS_OK;
+}
+
 /* OK: the command is taken. BLOCKED: it has to come again. */
 static enum status gather(struct running *r, const struct op_spec *spec, const struct text *args,
                           uint32_t count)
 {
     struct loop *loop = r->loop;
-    enum status status = batch_admit(r, spec);
+    enum status status = batch_limit(r, spec, args, count);
+    if (status == STATUS_LIMITED)
+        return refuse_limited(r);
+    status = batch_admit(r, spec);
     if (status == STATUS_BLOCKED) {
         run_batch(r);
         return status;
@@ -73,9 +86,11 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
         memcpy(sentence, loop->scratch.sentence, sizeof sentence);
         if (run_before(r) != STATUS_OK)
             return STATUS_BLOCKED;
+        r->conn->passed = false;
         refuse(r, status, sentence[0] ? sentence : status_sentence(status));
         return STATUS_OK;
     }
+    r->conn->passed = false;
     if (++r->batch == LIMIT_BATCH)
         run_batch(r);
     return STATUS_OK;

@@ -157,6 +157,18 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
             listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
 }
 
+static bool set_limits(struct server *server, char *problem, size_t size)
+{
+    const struct options *options = server->parts.options;
+    struct limit_rates rates;
+    limits_rates_of(options, &rates);
+    limits_init(&server->limits, server->parts.seed, server->parts.budget);
+    if (limits_set(&server->limits, &rates, options->limit_memory))
+        return true;
+    snprintf(problem, size, "no memory for the table of limits, see --limit-memory");
+    return false;
+}
+
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
                   char *problem, size_t size)
 {
@@ -166,6 +178,8 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
+    if (!set_limits(server, problem, size))
+        return false;
     if (!listen_all(server, threads, problem, size))
         return false;
     tell_journal_state(server);
@@ -213,4 +227,5 @@ void server_free(struct server *server)
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);
+    limits_free(&server->limits);
 }

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "base/options.h"
 #include "guard/guard.h"
+#include "guard/limits.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
 #include "net/command.h"
@@ -31,6 +32,7 @@ struct server_parts {
     struct filters *filters;
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
+    uint64_t seed[2];        /* of the table of limits; secret */
 };
 
 struct loop;
@@ -38,6 +40,7 @@ struct loop;
 struct server {
     struct server_parts parts;
     struct guard guard;
+    struct limits limits; /* says itself how it is shared */
     struct commands commands;
     struct work work;
     struct loop *loops; /* loop_count of them */

@@ -32,6 +32,16 @@ bool session_auth(struct conn *conn, const struct text *args, uint32_t count)
     return resp_error(&conn->out, "ERR", NO_AUTH_SENTENCE);
 }
 
+bool session_device(struct conn *conn, const struct text *args, uint32_t count)
+{
+    (void)count;
+    if (!limits_device(&conn->loop->server->limits, args[0], &conn->ask.who[LIMIT_BY_DEVICE]))
+        return resp_error(&conn->out, "ERR",
+                          "a device's id must be 1 to 128 printable characters without spaces");
+    conn->ask.known |= 1U << LIMIT_BY_DEVICE;
+    return resp_simple(&conn->out, "OK");
+}
+
 bool session_select(struct conn *conn, const struct text *args, uint32_t count)
 {
     (void)count;
@@ -127,6 +137,7 @@ bool session_reset(struct conn *conn, const struct text *args, uint32_t count)
     (void)count;
     conn->resp3 = false;
     conn->name[0] = '\0';
+    conn->ask.known &= ~(1U << LIMIT_BY_DEVICE);
     return resp_simple(&conn->out, "RESET");
 }
 
