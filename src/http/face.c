@@ -63,8 +63,8 @@ static uint32_t items_at(const struct op_spec *spec)
  * Adds an operation to the batch, by its words from `first` on. OK, BLOCKED, MORE (no room), or why
  * it is refused, said in the exchange's sentence.
  */
-static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
-                          uint32_t count)
+static enum status gather_passed(struct running *r, const struct op_spec *spec, uint32_t first,
+                                 uint32_t count)
 {
     struct loop *loop = r->loop;
     struct exchange *exchange = r->conn->exchange;
@@ -73,12 +73,22 @@ static enum status gather(struct running *r, const struct op_spec *spec, uint32_
     if (status == STATUS_OK)
         status = op_decode(spec, words_at(exchange, first), count, loop->server->parts.names,
                            r->time_s, &loop->scratch, &loop->requests[r->batch]);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        r->conn->passed = false;
         exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
-    else if (status != STATUS_BLOCKED && status != STATUS_MORE)
+    } else if (status != STATUS_BLOCKED && status != STATUS_MORE)
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
                  loop->scratch.sentence[0] ? loop->scratch.sentence : status_sentence(status));
     return status;
+}
+
+/* The same, if the limits let it pass; LIMITED if not. */
+static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
+                          uint32_t count)
+{
+    const struct exchange *exchange = r->conn->exchange;
+    enum status status = batch_limit(r, spec, words_at(exchange, first), count);
+    return status == STATUS_OK ? gather_passed(r, spec, first, count) : status;
 }
 
 /* A change of a reaction is answered with the counter it moved. */
@@ -89,7 +99,7 @@ static void gather_count(struct running *r)
     if (change->action != HOT_SET && change->action != HOT_CLEAR)
         return;
     uint8_t name = change->name;
-    enum status status = gather(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
+    enum status status = gather_passed(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
     ASSERT(status == STATUS_OK && r->batch == 2);
     exchange->slots[1] = (struct slot){.count = true, .name = name};
 }
@@ -98,6 +108,18 @@ static void count_refusal(struct loop *loop)
 {
     loop_count(&loop->stats.commands, 1);
     loop_count(&loop->stats.errors, 1);
+}
+
+/* An operation is refused, now that it is its turn to be answered. */
+static void refuse_operation(struct running *r, struct exchange *exchange, enum status status)
+{
+    r->conn->passed = false;
+    count_refusal(r->loop);
+    if (status != STATUS_LIMITED)
+        return;
+    batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
+    if (exchange->route != NULL)
+        exchange->retry_s = (r->limited_ns + 999999999) / 1000000000;
 }
 
 static enum status run_route(struct running *r, struct exchange *exchange)
@@ -112,7 +134,7 @@ static enum status run_route(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE); /* the batch is empty, and any one operation fits */
     if (status != STATUS_OK) {
-        count_refusal(r->loop);
+        refuse_operation(r, exchange, status);
         exchange_refuse(exchange, status, exchange->sentence);
         return STATUS_OK;
     }
@@ -148,7 +170,7 @@ static enum status run_step(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE && status != STATUS_OK);
     r->loop->scratch.used = 0;
-    count_refusal(r->loop);
+    refuse_operation(r, exchange, status);
     exchange->next++;
     if (!answer_write_error(&exchange->reply, status, exchange->sentence) ||
         !answer_write_text(&exchange->reply, ","))
@@ -215,6 +237,29 @@ static void tell_to_go_on(struct running *r, struct exchange *exchange, size_t l
         r->out_of_memory = true;
 }
 
+/* Who asks: one behind a proxy of ours is whom that says it is. False: no device has such an id. */
+static bool take_asker(struct running *r, const struct request *request, const char *bytes)
+{
+    struct conn *conn = r->conn;
+    const struct server *server = r->loop->server;
+    struct limit_ask *ask = &conn->ask;
+    struct ip client = conn->peer;
+    if (r->limits == 0)
+        return true;
+    if (ip_nets_have(&server->proxies, &conn->peer)) {
+        for (uint32_t i = 0; i < request->forwarded_count; i++)
+            ip_follow(&server->proxies, request_text(bytes, request->forwarded[i]), &conn->peer,
+                      &client);
+    }
+    ask->who[LIMIT_BY_IP] = ip_client(&client);
+    ask->known &= ~(1U << LIMIT_BY_DEVICE);
+    if (request->device.length == 0)
+        return true;
+    ask->known |= 1U << LIMIT_BY_DEVICE;
+    return limits_device(&server->limits, request_text(bytes, request->device),
+                         &ask->who[LIMIT_BY_DEVICE]);
+}
+
 /* Reads a request. OK: it is there to be answered, and took *used bytes. */
 static enum status take_request(struct running *r, struct exchange *exchange, const char *bytes,
                                 size_t length, size_t *used)
@@ -234,6 +279,9 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
         return refuse_bytes(r, exchange, status, problem);
     if (!exchange_begin(exchange, r->loop, bytes, body))
         return STATUS_NO_MEMORY;
+    if (!take_asker(r, &exchange->reader.request, bytes))
+        exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
+                        "X-Device-Id must be up to 128 printable characters without spaces");
     request_reset(&exchange->reader);
     exchange->continued = false;
     *used = taken;

@@ -20,6 +20,8 @@ enum field {
     FIELD_EXPECT,
     FIELD_ORIGIN,
     FIELD_ASK_METHOD,
+    FIELD_DEVICE,
+    FIELD_FORWARDED,
     FIELD_COUNT
 };
 
@@ -33,6 +35,8 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_EXPECT] = "Expect",
     [FIELD_ORIGIN] = "Origin",
     [FIELD_ASK_METHOD] = "Access-Control-Request-Method",
+    [FIELD_DEVICE] = "X-Device-Id",
+    [FIELD_FORWARDED] = "X-Forwarded-For",
 };
 
 /* The parsing of one head. */
@@ -95,6 +99,15 @@ static bool is_host(struct text host)
     return host.length > 0;
 }
 
+/* There may be several, each a list; those on the right say more. */
+static void take_forwarded(struct request *request, struct span list)
+{
+    if (request->forwarded_count == REQUEST_FORWARDED)
+        memmove(request->forwarded, request->forwarded + 1,
+                --request->forwarded_count * sizeof request->forwarded[0]);
+    request->forwarded[request->forwarded_count++] = list;
+}
+
 static const char *take_value(struct parsing *p, struct text value)
 {
     struct request *request = p->request;
@@ -119,6 +132,12 @@ static const char *take_value(struct parsing *p, struct text value)
         return NULL;
     case FIELD_ASK_METHOD:
         request->preflight = true;
+        return NULL;
+    case FIELD_DEVICE:
+        request->device = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_FORWARDED:
+        take_forwarded(request, span_of(p, value.bytes, value.length));
         return NULL;
     case FIELD_OTHER:
     case FIELD_LENGTH:
@@ -172,6 +191,8 @@ static const char *find_conflict(const struct parsing *p)
         return "there must be one Host";
     if (seen[FIELD_TYPE] > 1 || seen[FIELD_ENCODING] > 1 || seen[FIELD_ORIGIN] > 1)
         return "Content-Type, Content-Encoding or Origin is repeated";
+    if (seen[FIELD_DEVICE] > 1)
+        return "X-Device-Id is repeated";
     return NULL;
 }
 

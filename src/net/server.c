@@ -157,10 +157,15 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
             listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
 }
 
-static bool set_limits(struct server *server, char *problem, size_t size)
+static bool set_guard(struct server *server, char *problem, size_t size)
 {
     const struct options *options = server->parts.options;
     struct limit_rates rates;
+    char reason[256];
+    if (!ip_nets_parse(&server->proxies, options->proxies, reason, sizeof reason)) {
+        snprintf(problem, size, "proxies = %.64s: %s", options->proxies, reason);
+        return false;
+    }
     limits_rates_of(options, &rates);
     limits_init(&server->limits, server->parts.seed, server->parts.budget);
     if (limits_set(&server->limits, &rates, options->limit_memory))
@@ -178,7 +183,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
-    if (!set_limits(server, problem, size))
+    if (!set_guard(server, problem, size))
         return false;
     if (!listen_all(server, threads, problem, size))
         return false;

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "base/options.h"
 #include "guard/guard.h"
+#include "guard/ip.h"
 #include "guard/limits.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
@@ -41,6 +42,7 @@ struct server {
     struct server_parts parts;
     struct guard guard;
     struct limits limits; /* says itself how it is shared */
+    struct ip_nets proxies;
     struct commands commands;
     struct work work;
     struct loop *loops; /* loop_count of them */
