@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "cli/recover.h"
+#include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
 #include "net/server.h"
 
@@ -29,6 +30,8 @@
 /* What `serve` holds while it runs. */
 struct serving {
     struct options options;
+    int argc; /* where they came from */
+    char **argv;
     struct sizes sizes;
     struct memory_budget budget;
     struct exclusive exclusive;
@@ -178,11 +181,14 @@ static void say_hello(const struct serving *s)
 }
 
 /* Sleeps until asked to stop. */
-static void wait_for_signal(const struct serving *s)
+static void wait_for_signal(struct serving *s)
 {
     int number = 0;
-    while (sigwait(&s->signals, &number) != 0)
-        continue;
+    while (sigwait(&s->signals, &number) != 0 || number == SIGHUP) {
+        if (number == SIGHUP)
+            reload(&s->server, &s->options, s->argc, s->argv);
+        number = 0;
+    }
     log_info("%s: draining and stopping", strsignal(number));
 }
 
@@ -269,6 +275,7 @@ static void block_signals(struct serving *s)
     sigemptyset(&s->signals);
     sigaddset(&s->signals, SIGTERM);
     sigaddset(&s->signals, SIGINT);
+    sigaddset(&s->signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -281,7 +288,9 @@ int serve_main(int argc, char **argv)
     if (s == NULL)
         return 1;
     int code = 2;
-    if (!options_read(&s->options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
+    s->argc = argc - 1;
+    s->argv = argv + 1;
+    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem)) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);
