@@ -12,9 +12,11 @@
 #include "base/assert.h"
 #include "http/answer.h"
 #include "http/exchange.h"
+#include "http/page.h"
 #include "http/respond.h"
 #include "http/words.h"
 #include "net/batch.h"
+#include "net/permit.h"
 
 /* What one request of the batch came to. */
 static bool write_part(struct buffer *out, const struct exchange *exchange, uint32_t slot,
@@ -86,8 +88,13 @@ static enum status gather_passed(struct running *r, const struct op_spec *spec, 
 static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
                           uint32_t count)
 {
-    const struct exchange *exchange = r->conn->exchange;
-    enum status status = batch_limit(r, spec, words_at(exchange, first), count);
+    struct exchange *exchange = r->conn->exchange;
+    enum status status = permit_op(r->conn, spec, words_at(exchange, first), count);
+    if (status != STATUS_OK) {
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s", status_sentence(status));
+        return status;
+    }
+    status = batch_limit(r, spec, words_at(exchange, first), count);
     return status == STATUS_OK ? gather_passed(r, spec, first, count) : status;
 }
 
@@ -216,6 +223,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, en
     exchange->method = exchange->reader.request.method;
     exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
     exchange->allow = 0;
+    exchange->retry_s = 0;
     exchange_refuse(exchange, status, problem);
     count_refusal(r->loop);
     finish(r, exchange);
@@ -260,6 +268,52 @@ static bool take_asker(struct running *r, const struct request *request, const c
                          &ask->who[LIMIT_BY_DEVICE]);
 }
 
+/* Authorization: Bearer and a token, for this request alone. */
+static void take_token(struct conn *conn, const struct request *request, const char *bytes)
+{
+    const struct access *access = &conn->loop->server->access;
+    struct text text = request_text(bytes, request->authorization);
+    conn->token = NULL;
+    if (!access_is_on(access) || text.length < 7 || strncasecmp(text.bytes, "Bearer ", 7) != 0)
+        return;
+    conn->token = access_find(access, (struct text){text.bytes + 7, text.length - 7});
+}
+
+/* What anybody may ask: how the server is, what it can do, and what a web page may do with it. */
+static bool is_for_all(const struct exchange *exchange)
+{
+    const struct page *page = page_find(&exchange->target);
+    return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
+}
+
+/* Begins to answer a request that is whole. The body of one without a token is not looked at. */
+static enum status begin(struct running *r, struct exchange *exchange, const char *bytes,
+                         struct text body)
+{
+    take_token(r->conn, &exchange->reader.request, bytes);
+    bool unknown = permit_is_unknown(r->conn);
+    if (!exchange_begin(exchange, r->loop, bytes, unknown ? (struct text){NULL, 0} : body))
+        return STATUS_NO_MEMORY;
+    if (unknown && exchange->status != STATUS_BAD_PROTOCOL && !is_for_all(exchange))
+        exchange_refuse(exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+    else if (!take_asker(r, &exchange->reader.request, bytes))
+        exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
+                        "X-Device-Id must be up to 128 printable characters without spaces");
+    request_reset(&exchange->reader);
+    exchange->continued = false;
+    return STATUS_OK;
+}
+
+/* The head is whole, shows no token, and a body is to come: it is not waited for. */
+static bool waits_for_nobody(struct conn *conn, const struct exchange *exchange, const char *bytes)
+{
+    const struct request_reader *reader = &exchange->reader;
+    if (!reader->parsed || !access_is_on(&conn->loop->server->access))
+        return false;
+    take_token(conn, &reader->request, bytes);
+    return conn->token == NULL;
+}
+
 /* Reads a request. OK: it is there to be answered, and took *used bytes. */
 static enum status take_request(struct running *r, struct exchange *exchange, const char *bytes,
                                 size_t length, size_t *used)
@@ -271,21 +325,16 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
     size_t taken = 0;
     enum status status =
         request_read(&exchange->reader, &limits, bytes, length, &body, &taken, &problem);
+    if (status == STATUS_MORE && waits_for_nobody(r->conn, exchange, bytes))
+        return refuse_bytes(r, exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
     if (status == STATUS_MORE)
         tell_to_go_on(r, exchange, length);
     if (status == STATUS_MORE || status == STATUS_NO_MEMORY)
         return status;
     if (status != STATUS_OK)
         return refuse_bytes(r, exchange, status, problem);
-    if (!exchange_begin(exchange, r->loop, bytes, body))
-        return STATUS_NO_MEMORY;
-    if (!take_asker(r, &exchange->reader.request, bytes))
-        exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
-                        "X-Device-Id must be up to 128 printable characters without spaces");
-    request_reset(&exchange->reader);
-    exchange->continued = false;
     *used = taken;
-    return STATUS_OK;
+    return begin(r, exchange, bytes, body);
 }
 
 static enum status http_run(struct conn *conn, const char *bytes, size_t length, size_t *used)
@@ -295,7 +344,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     *used = 0;
     while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < LIMIT_OUTPUT_SOFT) {
+           conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;
         if (!exchange->answering)
             status = take_request(&r, exchange, bytes + *used, length - *used, &taken);

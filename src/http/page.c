@@ -31,9 +31,10 @@ static enum status write_openapi(struct loop *loop, struct buffer *out)
 }
 
 static const struct page pages[] = {
-    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health},
-    {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready},
-    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi},
+    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health, true},
+    {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready,
+     true},
+    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi, true},
 };
 
 size_t page_count(void)

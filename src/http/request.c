@@ -22,6 +22,7 @@ enum field {
     FIELD_ASK_METHOD,
     FIELD_DEVICE,
     FIELD_FORWARDED,
+    FIELD_AUTHORIZATION,
     FIELD_COUNT
 };
 
@@ -37,6 +38,7 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_ASK_METHOD] = "Access-Control-Request-Method",
     [FIELD_DEVICE] = "X-Device-Id",
     [FIELD_FORWARDED] = "X-Forwarded-For",
+    [FIELD_AUTHORIZATION] = "Authorization",
 };
 
 /* The parsing of one head. */
@@ -136,6 +138,9 @@ static const char *take_value(struct parsing *p, struct text value)
     case FIELD_DEVICE:
         request->device = span_of(p, value.bytes, value.length);
         return NULL;
+    case FIELD_AUTHORIZATION:
+        request->authorization = span_of(p, value.bytes, value.length);
+        return NULL;
     case FIELD_FORWARDED:
         take_forwarded(request, span_of(p, value.bytes, value.length));
         return NULL;
@@ -191,8 +196,8 @@ static const char *find_conflict(const struct parsing *p)
         return "there must be one Host";
     if (seen[FIELD_TYPE] > 1 || seen[FIELD_ENCODING] > 1 || seen[FIELD_ORIGIN] > 1)
         return "Content-Type, Content-Encoding or Origin is repeated";
-    if (seen[FIELD_DEVICE] > 1)
-        return "X-Device-Id is repeated";
+    if (seen[FIELD_DEVICE] > 1 || seen[FIELD_AUTHORIZATION] > 1)
+        return "X-Device-Id or Authorization is repeated";
     return NULL;
 }
 

@@ -51,6 +51,7 @@ struct request {
     struct span host;
     struct span origin; /* empty: none was given */
     struct span device; /* likewise */
+    struct span authorization;
     struct span forwarded[REQUEST_FORWARDED];
     uint32_t forwarded_count;
     uint64_t body_length;

@@ -25,6 +25,8 @@ static const char *reason_of(int code)
         return "400 Bad Request";
     case 401:
         return "401 Unauthorized";
+    case 403:
+        return "403 Forbidden";
     case 404:
         return "404 Not Found";
     case 405:
@@ -92,7 +94,8 @@ static bool write_origin(struct buffer *out, const struct response *response)
            write_field(out, "Vary: ", "Origin") &&
            (!response->preflight ||
             (write_methods(out, "Access-Control-Allow-Methods: ", response->allow) &&
-             write_field(out, "Access-Control-Allow-Headers: ", "Content-Type") &&
+             write_field(out, "Access-Control-Allow-Headers: ",
+                         "Authorization, Content-Type, X-Device-Id") &&
              write_field(out, "Access-Control-Max-Age: ", "600")));
 }
 
@@ -120,6 +123,8 @@ static bool write_head(struct buffer *out, const struct response *response, size
         written = write_number(out, "Content-Length: ", length);
     if (written && response->allow != 0)
         written = write_methods(out, "Allow: ", response->allow);
+    if (written && response->code == 401)
+        written = write_field(out, "WWW-Authenticate: ", "Bearer");
     written = written && write_retry(out, response);
     if (written && response->origin != NULL)
         written = write_origin(out, response);

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "net/face.h"
+#include "net/permit.h"
 
 static void flush(struct conn *conn);
 static void set_reading(struct conn *conn, bool reading);
@@ -322,13 +323,13 @@ static void settle(struct conn *conn, enum status status)
         conn->stuck_ms = uv_now(&conn->loop->uv);
     else if (conn->in.length == 0 && conn->sending.length == 0)
         conn->stuck_ms = 0;
-    set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < LIMIT_OUTPUT_SOFT);
+    set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < permit_output(conn));
 }
 
 static bool may_run(const struct conn *conn)
 {
     return !conn->closing && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
+           conn_unsent(conn) < permit_output(conn);
 }
 
 /* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */

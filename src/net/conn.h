@@ -60,7 +60,8 @@ struct conn {
     uint64_t stuck_ms;     /* since when it owes us bytes or takes none; 0: it does not */
 
     struct ip peer;
-    struct limit_ask ask; /* who asks, as far as it is known */
+    struct limit_ask ask;             /* who asks, as far as it is known */
+    const struct access_token *token; /* that it has shown; NULL: none */
 
     bool resp3;
     bool passed;          /* the operation at hand has passed the limits, and is to come again */

@@ -120,6 +120,20 @@ static void on_journal(void *context)
         loop_moved(&server->loops[i]);
 }
 
+/* Without tokens, only this machine's own processes are let in, unless somebody says so. */
+static bool may_listen(const struct server *server, const struct addrinfo *where, const char *host,
+                       char *problem, size_t size)
+{
+    struct ip ip = ip_of_socket(where->ai_addr);
+    if (ip_is_loopback(&ip) || access_is_on(&server->access) || server->parts.options->insecure)
+        return true;
+    snprintf(problem, size,
+             "%s can be reached from other machines, and there are no tokens: give --tokens FILE, "
+             "or --insecure yes",
+             host);
+    return false;
+}
+
 /* Finds the address and binds a socket to it for each loop; *bound is the port it got. */
 static bool listen_on(struct server *server, const struct face *face, const struct address *address,
                       uint16_t *bound, char *problem, size_t size)
@@ -131,6 +145,10 @@ static bool listen_on(struct server *server, const struct face *face, const stru
     int unknown = getaddrinfo(address->host, port, &hints, &where);
     if (unknown) {
         snprintf(problem, size, "cannot listen on %s: %s", address->host, gai_strerror(unknown));
+        return false;
+    }
+    if (!may_listen(server, where, address->host, problem, size)) {
+        freeaddrinfo(where);
         return false;
     }
     *bound = address->port;
@@ -166,6 +184,8 @@ static bool set_guard(struct server *server, char *problem, size_t size)
         snprintf(problem, size, "proxies = %.64s: %s", options->proxies, reason);
         return false;
     }
+    if (options->tokens[0] != '\0' && !access_load(&server->access, options->tokens, problem, size))
+        return false;
     limits_rates_of(options, &rates);
     limits_init(&server->limits, server->parts.seed, server->parts.budget);
     if (limits_set(&server->limits, &rates, options->limit_memory))
@@ -233,4 +253,5 @@ void server_free(struct server *server)
         loop_free(&server->loops[i]);
     free(server->loops);
     limits_free(&server->limits);
+    access_free(&server->access);
 }

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/options.h"
+#include "guard/access.h"
 #include "guard/guard.h"
 #include "guard/ip.h"
 #include "guard/limits.h"
@@ -43,6 +44,7 @@ struct server {
     struct guard guard;
     struct limits limits; /* says itself how it is shared */
     struct ip_nets proxies;
+    struct access access;
     struct commands commands;
     struct work work;
     struct loop *loops; /* loop_count of them */
