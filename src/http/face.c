@@ -358,9 +358,13 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
 static bool http_open(struct conn *conn)
 {
     struct memory_budget *budget = conn->loop->server->parts.budget;
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-    if (exchange == NULL)
+    if (!memory_charge_connection(budget, sizeof(struct exchange)))
         return false;
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+    if (exchange == NULL) {
+        memory_release(budget, sizeof *exchange);
+        return false;
+    }
     exchange->text.budget = exchange->words.budget = exchange->reply.budget =
         exchange->reader.body.budget = budget;
     conn->exchange = exchange;
@@ -369,9 +373,10 @@ static bool http_open(struct conn *conn)
 
 static void http_close(struct conn *conn)
 {
-    exchange_free(conn->exchange, conn->loop->server->parts.budget);
+    struct memory_budget *budget = conn->loop->server->parts.budget;
+    exchange_free(conn->exchange, budget);
     free(conn->exchange);
-    conn->exchange = NULL;
+    memory_release(budget, sizeof(struct exchange));
 }
 
 static void http_shrink(struct conn *conn)

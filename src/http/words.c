@@ -127,9 +127,8 @@ enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sen
         status = find_word(exchange, &word, *pattern == 'd', &text, sentence, size);
         if (status != STATUS_OK || text.bytes == NULL)
             continue;
-        if (word.option.length > 0 && !add_word(exchange, word.option))
-            status = out_of_memory(sentence, size);
-        else if (!add_word(exchange, text))
+        if ((word.option.length > 0 && !add_word(exchange, word.option)) ||
+            !add_word(exchange, text))
             status = out_of_memory(sentence, size);
     }
     *count = words_count(exchange) - first;

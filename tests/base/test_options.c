@@ -213,6 +213,14 @@ static void test_bad_addresses(void **state)
     assert_int_equal(strlen(options.resp.host), 255);
     snprintf(host + 255, sizeof host - 255, "h:1");
     assert_false(READ("--resp", host));
+    char shown[OPTION_TEXT_MAX];
+    const char *name;
+    assert_true(READ("--http=none"));
+    assert_string_equal(options.http.host, "");
+    options_get(&options, OPTIONS_INDEX_http, &name, shown);
+    assert_string_equal(shown, "none");
+    assert_false(READ("--resp=none"));
+    assert_false(READ("--http=None"));
 }
 
 static void test_texts(void **state)

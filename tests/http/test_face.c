@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "say.h"
+
 #define HOST "Host: x\r\n"
 #define JSON "Content-Type: application/json\r\n"
 
@@ -68,12 +70,13 @@ static int read_response(int fd, bool bare)
     int code = 0;
     head[0] = '\0';
     client_read_line(fd, line, sizeof line);
-    assert_int_equal(sscanf(line, "HTTP/1.1 %d", &code), 1);
+    assert_memory_equal(line, "HTTP/1.1 ", 9);
+    code = (int)strtol(line + 9, NULL, 10);
     for (client_read_line(fd, line, sizeof line); line[0] != '\0';
          client_read_line(fd, line, sizeof line)) {
         if (strncasecmp(line, "content-length:", 15) == 0)
             length = strtoul(line + 15, NULL, 10);
-        snprintf(head + strlen(head), sizeof head - strlen(head), "%s\n", line);
+        say(head, sizeof head, "%s\n", line);
     }
     assert_true(length < sizeof body);
     if (bare)
@@ -146,35 +149,38 @@ static void a_batch_is_answered_in_order(void **state)
 {
     (void)state;
     static char asked[32768], wanted[65536];
-    strcpy(asked, "{\"operations\":[");
-    strcpy(wanted, "{\"results\":[");
+    say(asked, sizeof asked, "{\"operations\":[");
+    say(wanted, sizeof wanted, "{\"results\":[");
     for (int i = 0; i < LIMIT_HTTP_BATCH; i++) {
-        char *to = asked + strlen(asked), *then = wanted + strlen(wanted);
         int id = i % 7 == 3 ? COLD + i : i + 1;
         if (i % 11 == 5) {
-            sprintf(to, "[\"LIKE\",\"1\",\"bad\"],");
-            strcpy(then, "{\"error\":{\"code\":\"BAD_ARGUMENT\",\"message\":\"an item must be "
-                         "type:id, as in video:42, got 'bad'\"}},");
+            say(asked, sizeof asked, "[\"LIKE\",\"1\",\"bad\"],");
+            say(wanted, sizeof wanted,
+                "{\"error\":{\"code\":\"BAD_ARGUMENT\",\"message\":\"an item must be type:id, as "
+                "in video:42, got 'bad'\"}},");
         } else if (i % 5 == 2) {
-            sprintf(to, "[\"COUNTS\",\"video:%d\",\"video:2\"],", id);
-            sprintf(then,
-                    "{\"items\":[{\"item\":\"video:%d\",\"counts\":{\"comment\":%d}},"
-                    "{\"item\":\"video:2\",\"counts\":{\"comment\":2}}]},",
-                    id, id);
+            say(asked, sizeof asked, "[\"COUNTS\",\"video:%d\",\"video:2\"],", id);
+            say(wanted, sizeof wanted,
+                "{\"items\":[{\"item\":\"video:%d\",\"counts\":{\"comment\":%d}},"
+                "{\"item\":\"video:2\",\"counts\":{\"comment\":2}}]},",
+                id, id);
         } else {
-            sprintf(to, "[\"ADD\",\"video:%d\",\"view\",\"1\"],", id);
-            sprintf(then, "{\"value\":%d},", id);
+            say(asked, sizeof asked, "[\"ADD\",\"video:%d\",\"view\",\"1\"],", id);
+            say(wanted, sizeof wanted, "{\"value\":%d},", id);
         }
     }
-    strcpy(asked + strlen(asked) - 1, "]}");
-    strcpy(wanted + strlen(wanted) - 1, "]}");
+    unsay(asked, 1);
+    unsay(wanted, 1);
+    say(asked, sizeof asked, "]}");
+    say(wanted, sizeof wanted, "]}");
     int client = http_open();
     fake_gate(&fake, true);
     post(client, "/v1/batch", asked);
     expect(client, 200, wanted);
     post(client, "/v1/batch", "{\"operations\":[]}");
     expect(client, 200, "{\"results\":[]}");
-    strcpy(asked + strlen(asked) - 2, ",[\"COUNTS\",\"video:1\"]]}");
+    unsay(asked, 2);
+    say(asked, sizeof asked, ",[\"COUNTS\",\"video:1\"]]}");
     post(client, "/v1/batch", asked);
     assert_int_equal(read_response(client, false), 422);
     assert_non_null(strstr(body, "TOO_MANY_ITEMS"));
@@ -256,6 +262,34 @@ static void a_refusal_is_not_lost(void **state)
     close(client);
 }
 
+/* The store is so far behind that writes are slowed down: they wait, and all of them are made. */
+static void a_batch_waits_for_the_guard(void **state)
+{
+    (void)state;
+    static char asked[8192], wanted[8192];
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 100;
+    fake.parts.lag_max_bytes = KIB(64);
+    fake_start(&fake);
+    say(asked, sizeof asked, "{\"operations\":[");
+    say(wanted, sizeof wanted, "{\"results\":[");
+    for (int i = 0; i < LIMIT_HTTP_BATCH; i++) {
+        say(asked, sizeof asked, "%s[\"LIKE\",\"%d\",\"video:1\"]", i ? "," : "", i);
+        say(wanted, sizeof wanted, "%s{\"changed\":true}", i ? "," : "");
+    }
+    say(asked, sizeof asked, "]}");
+    say(wanted, sizeof wanted, "]}");
+    int client = http_open();
+    for (int round = 0; round < 3; round++)
+        post(client, "/v1/batch", asked);
+    get(client, "/v1/items/video:1/counts");
+    for (int round = 0; round < 3; round++)
+        expect(client, 200, wanted);
+    expect(client, 200, COUNTS_1);
+    close(client);
+    fake_stop(&fake);
+}
+
 static void too_many_connections(void **state)
 {
     (void)state;
@@ -317,6 +351,7 @@ int main(void)
         ON_A_SERVER(past_the_limit_of_jobs_it_is_busy),
         ON_A_SERVER(a_body_is_waited_for_and_asked_for),
         ON_A_SERVER(a_refusal_is_not_lost),
+        cmocka_unit_test(a_batch_waits_for_the_guard),
         cmocka_unit_test(too_many_connections),
         ON_A_SERVER(ready_or_not),
         ON_A_SERVER(stopping_answers_what_a_worker_has),

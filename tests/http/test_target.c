@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "http/target.h"
+#include "say.h"
 
 /* The target as text: segments between slashes, then name=value, each with a bar behind. */
 static void expect(const char *bytes, const char *wanted)
@@ -21,12 +22,11 @@ static void expect(const char *bytes, const char *wanted)
     memcpy(copy, bytes, length);
     const char *problem = target_read(&target, copy, length, (struct text){"a:1", 3});
     for (unsigned i = 0; !problem && i < target.segment_count && i < TARGET_SEGMENTS; i++)
-        sprintf(got + strlen(got), "/%.*s", (int)target.segments[i].length,
-                target.segments[i].bytes);
+        say(got, sizeof got, "/%.*s", (int)target.segments[i].length, target.segments[i].bytes);
     for (unsigned i = 0; !problem && i < target.parameter_count; i++)
-        sprintf(got + strlen(got), " %.*s=%.*s|", (int)target.parameters[i].name.length,
-                target.parameters[i].name.bytes, (int)target.parameters[i].value.length,
-                target.parameters[i].value.bytes);
+        say(got, sizeof got, " %.*s=%.*s|", (int)target.parameters[i].name.length,
+            target.parameters[i].name.bytes, (int)target.parameters[i].value.length,
+            target.parameters[i].value.bytes);
     assert_string_equal(problem ? "bad" : target.asterisk ? "*" : got, wanted);
     free(copy);
 }

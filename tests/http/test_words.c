@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "http/words.h"
+#include "say.h"
 
 static struct memory_budget budget = {.limit = MIB(4)};
 static struct commands commands;
@@ -41,7 +42,7 @@ static void expect_words(uint32_t first, uint32_t count, const char *wanted)
     char got[256] = "";
     for (uint32_t i = 0; i < count; i++) {
         struct text word = *words_at(&exchange, first + i);
-        sprintf(got + strlen(got), "%s%.*s", i ? " " : "", (int)word.length, word.bytes);
+        say(got, sizeof got, "%s%.*s", i ? " " : "", (int)word.length, word.bytes);
     }
     assert_string_equal(got, wanted);
 }
@@ -117,8 +118,8 @@ static void too_many_words(void **state)
     (void)state;
     static char body[8 * LIMIT_HTTP_WORDS] = "{\"items\":[";
     for (int i = 0; i <= LIMIT_HTTP_WORDS; i++)
-        strcat(body, i ? ",\"a:1\"" : "\"a:1\"");
-    strcat(body, "]}");
+        say(body, sizeof body, "%s\"a:1\"", i ? "," : "");
+    say(body, sizeof body, "]}");
     expect(VERB_POST, "/v1/counts", body, STATUS_TOO_MANY_ITEMS, "more than any operation takes");
 }
 
