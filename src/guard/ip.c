@@ -136,18 +136,6 @@ bool ip_nets_have(const struct ip_nets *nets, const struct ip *ip)
     return false;
 }
 
-static struct text trim(struct text text)
-{
-    while (text.length > 0 && (text.bytes[0] == ' ' || text.bytes[0] == '\t')) {
-        text.bytes++;
-        text.length--;
-    }
-    while (text.length > 0 &&
-           (text.bytes[text.length - 1] == ' ' || text.bytes[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *peer,
                struct ip *client)
 {
@@ -155,7 +143,7 @@ void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *pe
         const char *comma = memchr(list.bytes, ',', list.length);
         size_t length = comma != NULL ? (size_t)(comma - list.bytes) : list.length;
         struct ip ip;
-        if (!ip_parse(trim((struct text){list.bytes, length}), &ip))
+        if (!ip_parse(text_trim((struct text){list.bytes, length}), &ip))
             *client = *peer;
         else if (!ip_nets_have(ours, &ip))
             *client = ip;

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "http/answer.h"
+#include "http/asker.h"
 #include "http/exchange.h"
 #include "http/page.h"
 #include "http/respond.h"
@@ -245,40 +246,6 @@ static void tell_to_go_on(struct running *r, struct exchange *exchange, size_t l
         r->out_of_memory = true;
 }
 
-/* Who asks: one behind a proxy of ours is whom that says it is. False: no device has such an id. */
-static bool take_asker(struct running *r, const struct request *request, const char *bytes)
-{
-    struct conn *conn = r->conn;
-    const struct server *server = r->loop->server;
-    struct limit_ask *ask = &conn->ask;
-    struct ip client = conn->peer;
-    if (r->limits == 0)
-        return true;
-    if (ip_nets_have(&server->proxies, &conn->peer)) {
-        for (uint32_t i = 0; i < request->forwarded_count; i++)
-            ip_follow(&server->proxies, request_text(bytes, request->forwarded[i]), &conn->peer,
-                      &client);
-    }
-    ask->who[LIMIT_BY_IP] = ip_client(&client);
-    ask->known &= ~(1U << LIMIT_BY_DEVICE);
-    if (request->device.length == 0)
-        return true;
-    ask->known |= 1U << LIMIT_BY_DEVICE;
-    return limits_device(&server->limits, request_text(bytes, request->device),
-                         &ask->who[LIMIT_BY_DEVICE]);
-}
-
-/* Authorization: Bearer and a token, for this request alone. */
-static void take_token(struct conn *conn, const struct request *request, const char *bytes)
-{
-    const struct access *access = &conn->loop->server->access;
-    struct text text = request_text(bytes, request->authorization);
-    conn->token = NULL;
-    if (!access_is_on(access) || text.length < 7 || strncasecmp(text.bytes, "Bearer ", 7) != 0)
-        return;
-    conn->token = access_find(access, (struct text){text.bytes + 7, text.length - 7});
-}
-
 /* What anybody may ask: how the server is, what it can do, and what a web page may do with it. */
 static bool is_for_all(const struct exchange *exchange)
 {
@@ -290,13 +257,14 @@ static bool is_for_all(const struct exchange *exchange)
 static enum status begin(struct running *r, struct exchange *exchange, const char *bytes,
                          struct text body)
 {
-    take_token(r->conn, &exchange->reader.request, bytes);
+    asker_take_token(r->conn, &exchange->reader.request, bytes);
     bool unknown = permit_is_unknown(r->conn);
+    r->conn->passed = false;
     if (!exchange_begin(exchange, r->loop, bytes, unknown ? (struct text){NULL, 0} : body))
         return STATUS_NO_MEMORY;
     if (unknown && exchange->status != STATUS_BAD_PROTOCOL && !is_for_all(exchange))
         exchange_refuse(exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
-    else if (!take_asker(r, &exchange->reader.request, bytes))
+    else if (r->limits != 0 && !asker_take_client(r->conn, &exchange->reader.request, bytes))
         exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
                         "X-Device-Id must be up to 128 printable characters without spaces");
     request_reset(&exchange->reader);
@@ -310,7 +278,7 @@ static bool waits_for_nobody(struct conn *conn, const struct exchange *exchange,
     const struct request_reader *reader = &exchange->reader;
     if (!reader->parsed || !access_is_on(&conn->loop->server->access))
         return false;
-    take_token(conn, &reader->request, bytes);
+    asker_take_token(conn, &reader->request, bytes);
     return conn->token == NULL;
 }
 

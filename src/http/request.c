@@ -75,20 +75,12 @@ static int on_field(http_parser *parser, const char *at, size_t length)
     return 0;
 }
 
-static struct text trim(struct text text)
-{
-    while (text.length > 0 &&
-           (text.bytes[text.length - 1] == ' ' || text.bytes[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 /* application/json, with parameters or without. */
 static bool is_json(struct text type)
 {
     const char *end = memchr(type.bytes, ';', type.length);
     size_t length = end != NULL ? (size_t)(end - type.bytes) : type.length;
-    return text_is(trim((struct text){type.bytes, length}), "application/json");
+    return text_is(text_trim((struct text){type.bytes, length}), "application/json");
 }
 
 static bool is_host(struct text host)
@@ -155,7 +147,7 @@ static const char *take_value(struct parsing *p, struct text value)
 static int on_value(http_parser *parser, const char *at, size_t length)
 {
     struct parsing *p = parser->data;
-    p->problem = take_value(p, trim((struct text){at, length}));
+    p->problem = take_value(p, text_trim((struct text){at, length}));
     return p->problem != NULL;
 }
 

@@ -125,8 +125,12 @@ static bool may_listen(const struct server *server, const struct addrinfo *where
                        char *problem, size_t size)
 {
     struct ip ip = ip_of_socket(where->ai_addr);
-    if (ip_is_loopback(&ip) || access_is_on(&server->access) || server->parts.options->insecure)
+    if (ip_is_loopback(&ip) || access_is_on(&server->access))
         return true;
+    if (server->parts.options->insecure) {
+        log_warn("no tokens are asked for on %s: whoever reaches it may read and write", host);
+        return true;
+    }
     snprintf(problem, size,
              "%s can be reached from other machines, and there are no tokens: give --tokens FILE, "
              "or --insecure yes",
