@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <xxhash.h>
 
@@ -21,6 +22,7 @@
 
 #define CELLS        7
 #define SPINS        64
+#define HUGE_PAGE    MIB(2)
 #define SECOND_NS    1000000000ULL
 #define WRITES_SHIFT 8
 
@@ -80,11 +82,13 @@ static bool make_table(struct limits *limits, uint64_t bytes)
     uint64_t size = count * sizeof(struct limit_set);
     if (!memory_charge(limits->budget, size))
         return false;
-    struct limit_set *sets = aligned_alloc(_Alignof(struct limit_set), size);
+    struct limit_set *sets = aligned_alloc(size < HUGE_PAGE ? size : HUGE_PAGE, size);
     if (sets == NULL) {
         memory_release(limits->budget, size);
         return false;
     }
+    if (size >= HUGE_PAGE)
+        madvise(sets, size, MADV_HUGEPAGE); /* a kernel without them is only slower */
     memset((void *)sets, 0, size);
     limits->set_count = count;
     limits->sets = sets;
@@ -137,6 +141,13 @@ static uint64_t key_of(const struct limits *limits, enum limit_by by, bool write
 static struct limit_set *set_of(const struct limits *limits, uint64_t key)
 {
     return &limits->sets[key >> 32 & (limits->set_count - 1)];
+}
+
+/* A lock on what is not in the cache waits for it, and everything behind waits too. */
+static void fetch_early(const struct limit_set *set)
+{
+    __builtin_prefetch(set, 1);
+    __builtin_prefetch((const char *)set + sizeof *set / 2, 1);
 }
 
 /* The cell of this key, made if need be. */
@@ -202,9 +213,14 @@ uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_
     unsigned asked = (active >> (writes ? WRITES_SHIFT : 0)) & ask->known;
     uint64_t keys[LIMIT_BY_TOTAL];
     for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
+        if (asked >> i & 1) {
+            keys[i] = key_of(limits, (enum limit_by)i, writes, ask->who[i]);
+            fetch_early(set_of(limits, keys[i]));
+        }
+    }
+    for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
         if ((asked >> i & 1) == 0)
             continue;
-        keys[i] = key_of(limits, (enum limit_by)i, writes, ask->who[i]);
         uint64_t wait_ns = take_one(limits, &limits->rules[i][writes], keys[i], now_ns);
         if (wait_ns == 0)
             continue;
