@@ -49,6 +49,17 @@ class Area:
         row.note = f"p99 {tails['laud']:.2f} ms, peer {tails['peer']:.2f} ms"
 
 
+def chosen_from(names):
+    """For an option that takes some of these names."""
+    def rows(text):
+        chosen = text.split(",")
+        for name in chosen:
+            if name not in names:
+                raise ValueError(name)
+        return chosen
+    return rows
+
+
 def parser(name, description):
     made = argparse.ArgumentParser(prog=f"script/bench {name}", description=description,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)

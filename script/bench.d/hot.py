@@ -33,8 +33,12 @@ class Hot(area.Area):
     def peer():
         return f"redis {rig.redis_version()}"
 
-    def laud(self):
-        return rig.laud(self.options.laud, "--store", "none")
+    def laud(self, *more):
+        return rig.laud(self.options.laud, "--store", "none", *more)
+
+    def laud_lean(self):
+        """For memory: nothing is taken from the system before it is needed."""
+        return self.laud("--ready-memory", 0)
 
     def wanted(self, number):
         return not self.options.rows or number in self.options.rows
@@ -166,7 +170,7 @@ class Hot(area.Area):
             replay = self.row(what="replay", target=2e6, at_least=True, unit="events/s")
 
         def measure():
-            with self.laud() as server:
+            with self.laud_lean() as server:
                 before, after, run = self.fill_likes(server, False, likes, users, items)
                 rig.say(f"  {likes:,} likes at {run['rate']:,.0f}/s, RSS {before / 1e6:.0f} to "
                         f"{after / 1e6:.0f} MB")
@@ -208,7 +212,7 @@ class Hot(area.Area):
             item = "video:{seq+%d}" % BASE
             command = " ; ".join(f"ADD {item} {name} {{rand:1-1000}}"
                                  for name in ["view", "share", "save", "play"])
-            with self.laud() as server:
+            with self.laud_lean() as server:
                 before = server.rss_bytes()
                 run = self.drive(server, "--pipeline", 32, "--requests", items, "--", command)
                 after = server.rss_bytes()

@@ -36,14 +36,6 @@ class Store(Flow, Disk):
                     getattr(self, name)()
 
 
-def names(text):
-    chosen = text.split(",")
-    for name in chosen:
-        if name not in NAMES:
-            raise ValueError(name)
-    return chosen
-
-
 def setting(text):
     name, sign, value = text.partition("=")
     if not sign or not name:
@@ -55,7 +47,8 @@ def main():
     parser = area.parser("store", __doc__)
     parser.add_argument("--quick", action="store_true", help="one short round of small sizes")
     parser.add_argument("--full", action="store_true", help="100 million relations instead of 20")
-    parser.add_argument("--only", type=names, metavar="NAME,NAME", help="only these rows")
+    parser.add_argument("--only", type=area.chosen_from(NAMES), metavar="NAME,NAME",
+                        help="only these rows")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=VALUE",
                         help="an option for every server with a store, as in window-ms=1000; may be "
                         "repeated")

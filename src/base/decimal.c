@@ -1,45 +1,52 @@
+/*
+ * Eight digits at a time, side by side in one word: halves of four, quarters of two, then single
+ * digits, each step one multiplication for all of them. Division by a constant is a multiplication
+ * and a shift, exact for as many values as a part can have.
+ */
 #include "base/decimal.h"
 
 #include <string.h>
 
-static const char pairs[] = "00010203040506070809"
-                            "10111213141516171819"
-                            "20212223242526272829"
-                            "30313233343536373839"
-                            "40414243444546474849"
-                            "50515253545556575859"
-                            "60616263646566676869"
-                            "70717273747576777879"
-                            "80818283848586878889"
-                            "90919293949596979899";
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "digits are put side by side for a little-endian machine"
+#endif
 
-static unsigned digits_of(uint64_t value)
+#define EIGHT  100000000ULL
+#define ZEROES 0x3030303030303030ULL /* as text */
+
+/* The digits of a number below 10^8, the first one in the lowest byte; not yet text. */
+static inline uint64_t digits_8(uint64_t value)
 {
-    unsigned digits = 1;
-    for (;; digits += 4, value /= 10000) {
-        if (value < 10)
-            return digits;
-        if (value < 100)
-            return digits + 1;
-        if (value < 1000)
-            return digits + 2;
-        if (value < 10000)
-            return digits + 3;
-    }
+    uint64_t upper = value * 3518437209ULL >> 45; /* by 10000 */
+    uint64_t fours = upper | (value - upper * 10000) << 32;
+    uint64_t tops = (fours * 10486 >> 20) & 0x0000007f0000007fULL; /* each by 100 */
+    uint64_t twos = tops | (fours - tops * 100) << 16;
+    uint64_t tens = (twos * 103 >> 10) & 0x000f000f000f000fULL; /* each by 10 */
+    return tens | (twos - tens * 10) << 8;
 }
 
-/* The length is found first, so that digits are put where they belong, last ones first. */
+static inline char *put_8(char *at, uint64_t value)
+{
+    uint64_t text = digits_8(value) + ZEROES;
+    memcpy(at, &text, 8);
+    return at + 8;
+}
+
+/* Without leading zeros; writes 8 bytes whatever the length. */
+static inline char *put_first(char *at, uint64_t value)
+{
+    uint64_t digits = digits_8(value);
+    unsigned zeros = (unsigned)__builtin_ctzll(digits | 1ULL << 56) / 8;
+    uint64_t text = (digits + ZEROES) >> zeros * 8;
+    memcpy(at, &text, 8);
+    return at + 8 - zeros;
+}
+
 char *decimal_write_long(char *at, uint64_t value)
 {
-    char *end = at + digits_of(value), *to = end;
-    while (value >= 100) {
-        to -= 2;
-        memcpy(to, pairs + value % 100 * 2, 2);
-        value /= 100;
-    }
-    if (value >= 10)
-        memcpy(to - 2, pairs + value * 2, 2);
-    else
-        to[-1] = (char)('0' + value);
-    return end;
+    if (value < EIGHT)
+        return put_first(at, value);
+    uint64_t upper = value / EIGHT;
+    at = upper < EIGHT ? put_first(at, upper) : put_8(put_first(at, upper / EIGHT), upper % EIGHT);
+    return put_8(at, value % EIGHT);
 }

@@ -1,4 +1,4 @@
-/* Numbers as decimal text, two digits at a time: every id and every count of a reply is one. */
+/* Numbers as decimal text: every id and every count of a reply is one. */
 #ifndef LAUD_BASE_DECIMAL_H
 #define LAUD_BASE_DECIMAL_H
 
@@ -9,7 +9,8 @@
 char *decimal_write_long(char *at, uint64_t value);
 
 /*
- * Writes the number at `at`, no terminator; returns where it ends. Most numbers of a reply are
+ * Writes the number at `at`, no terminator; returns where it ends. There must be room for
+ * DECIMAL_MAX bytes: what comes behind the number may be written over. Most numbers of a reply are
  * lengths and answers of one digit.
  */
 static inline char *decimal_write(char *at, uint64_t value)

@@ -28,6 +28,11 @@
 #define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* and items among them */
 
+/* FORGET and DROP */
+#define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
+#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
+#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
+
 /* Threads and shards */
 #define LIMIT_THREADS  64   /* that do I/O */
 #define LIMIT_WORKERS  8    /* that may wait for the store */

@@ -1,64 +1,107 @@
 /*
  * A line is put together first and leaves in one write, so that lines of different threads never
  * mix. Standard error is the only place: whoever runs the server decides where that goes.
+ *
+ * A place that says too much is put on a list, so that what it left out is told when its second is
+ * over, even if it never says anything again. Such a place stays on the list: there are only as
+ * many as the code has.
  */
 #include "base/log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
-#define LINE_MAX_BYTES 1024
+static enum log_format line_format;
+static _Atomic uint64_t suppressed_total;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct log_site *listed; /* under the lock */
 
-static size_t put_head(char *line, size_t size, const char *level)
+void log_set_format(enum log_format format)
 {
-    uint64_t now_ms = clock_wall_ms();
-    time_t now_s = (time_t)(now_ms / 1000);
-    struct tm utc;
-    gmtime_r(&now_s, &utc);
-    size_t length = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &utc);
-    int more =
-        snprintf(line + length, size - length, ".%03uZ %-5s ", (unsigned)(now_ms % 1000), level);
-    return length + (size_t)more;
+    line_format = format;
 }
 
-static void say(const char *level, const char *format, va_list arguments)
+uint64_t log_suppressed(void)
 {
-    char line[LINE_MAX_BYTES];
-    size_t length = put_head(line, sizeof line, level);
-    size_t room = sizeof line - length;
-    int wanted = vsnprintf(line + length, room, format, arguments);
-    if (wanted > 0)
-        length += (size_t)wanted < room ? (size_t)wanted : room - 1;
-    line[length++] = '\n'; /* in place of the terminator */
+    return atomic_load_explicit(&suppressed_total, memory_order_relaxed);
+}
+
+static void write_line(enum log_level level, uint64_t now_ms, const char *message)
+{
+    char line[LOG_LINE_MAX];
+    size_t length = log_line(line, line_format, level, now_ms, message);
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written; /* there is nowhere else to say it */
 }
 
-void log_info(const char *format, ...)
+static void list(struct log_site *site, const char *file, int line)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    say("info", format, arguments);
-    va_end(arguments);
+    if (atomic_exchange(&site->listed, true))
+        return;
+    pthread_mutex_lock(&list_lock);
+    site->file = file;
+    site->line = line;
+    site->next = listed;
+    listed = site;
+    pthread_mutex_unlock(&list_lock);
 }
 
-void log_warn(const char *format, ...)
+static bool is_over(const struct log_site *site, uint64_t now_ms)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    say("warn", format, arguments);
-    va_end(arguments);
+    uint64_t began_ms = atomic_load_explicit(&site->second_ms, memory_order_relaxed);
+    return now_ms < began_ms || now_ms - began_ms >= LOG_SECOND_MS; /* clocks are set back, too */
 }
 
-void log_error(const char *format, ...)
+/* Threads that come at once may together say a little more; none is left out without a count. */
+bool log_admit(struct log_site *site, uint64_t now_ms)
 {
+    if (is_over(site, now_ms)) {
+        atomic_store_explicit(&site->second_ms, now_ms, memory_order_relaxed);
+        atomic_store_explicit(&site->said, 0, memory_order_relaxed);
+    }
+    if (atomic_fetch_add_explicit(&site->said, 1, memory_order_relaxed) < LOG_BURST)
+        return true;
+    atomic_fetch_add_explicit(&site->suppressed, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&suppressed_total, 1, memory_order_relaxed);
+    return false;
+}
+
+void log_settle(uint64_t now_ms)
+{
+    pthread_mutex_lock(&list_lock);
+    for (struct log_site *site = listed; site != NULL; site = site->next) {
+        if (atomic_load_explicit(&site->suppressed, memory_order_relaxed) == 0 ||
+            !is_over(site, now_ms))
+            continue;
+        char message[LOG_MESSAGE];
+        const char *file = strrchr(site->file, '/');
+        snprintf(message, sizeof message, "%u more suppressed, as those before from %s:%d",
+                 (unsigned)atomic_exchange(&site->suppressed, 0),
+                 file != NULL ? file + 1 : site->file, site->line);
+        write_line(LOG_WARN, now_ms, message);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+void log_say(struct log_site *site, const char *file, int line, enum log_level level,
+             const char *format, ...)
+{
+    uint64_t now_ms = clock_wall_ms();
+    char message[LOG_MESSAGE];
+    if (atomic_load_explicit(&site->listed, memory_order_relaxed))
+        log_settle(now_ms);
+    if (!log_admit(site, now_ms)) {
+        list(site, file, line);
+        return;
+    }
     va_list arguments;
     va_start(arguments, format);
-    say("error", format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    write_line(level, now_ms, message);
 }

@@ -204,6 +204,21 @@ static void pool_give_page(struct slab_pool *pool, uint8_t *page)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Whole regions are touched at once. A kernel that cannot is only slower later. */
+void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes)
+{
+    uint64_t pages = bytes / SLAB_PAGE_BYTES;
+    for (uint64_t i = 0; i < pages && memory_charge(pool->budget, PAGE_CHARGE); i++) {
+        if (pool->fresh_bytes == 0 &&
+            (!pool_grow(pool) || madvise(pool->fresh, REGION_BYTES, MADV_POPULATE_WRITE) != 0)) {
+            memory_release(pool->budget, PAGE_CHARGE);
+            return;
+        }
+        pool->charged += PAGE_CHARGE;
+        stock_push_free(pool, pool_take_bare(pool));
+    }
+}
+
 size_t slab_pool_free_pages(struct slab_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);

@@ -71,6 +71,11 @@ void slab_pool_free(struct slab_pool *pool);
 /* What slabs and their owners charge to. */
 struct memory_budget *slab_pool_budget(struct slab_pool *pool);
 
+/*
+ * Takes so many bytes from the system ahead of use, charged: the first touch of memory is slow, and
+ * a burst should not wait for it. As far as there are that many; nobody else uses the pool yet.
+ */
+void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes);
 /* Pages that slabs have given back, charged and ready for the next that needs one. */
 size_t slab_pool_free_pages(struct slab_pool *pool);
 /* Gives up to so many bytes of them to the system and the budget; returns how many it gave. */

@@ -208,24 +208,13 @@ static bool positional_read(struct bench_options *options, int argc, char **argv
 
 static bool address_split(struct bench_options *options, char *problem, size_t size)
 {
-    const char *text = options->address;
-    const char *colon = strrchr(text, ':');
-    char *end = NULL;
-    unsigned long port = colon == NULL ? 0 : strtoul(colon + 1, &end, 10);
-    size_t length = colon == NULL ? 0 : (size_t)(colon - text);
-    if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
-        text++;
-        length -= 2;
-    }
-    if (length == 0 || length >= sizeof(options->server_host) || port == 0 || port > 65535 ||
-        *end != '\0') {
+    if (!connect_split(options->address, options->server_host, options->server_port)) {
         snprintf(problem, size, "--address expects HOST:PORT, not '%s'", options->address);
         return false;
     }
-    snprintf(options->server_host, sizeof(options->server_host), "%.*s", (int)length, text);
     if (options->port != 0)
-        port = options->port;
-    snprintf(options->server_port, sizeof(options->server_port), "%u", (unsigned)(port & 0xffff));
+        snprintf(options->server_port, sizeof(options->server_port), "%u",
+                 (unsigned)(options->port & 0xffff));
     if (options->host[0] == '\0')
         return true;
     if (strlen(options->host) >= sizeof(options->server_host)) {

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bench/connect.h"
+
 #define BENCH_MIX_MAX     64
 #define BENCH_COMMAND_MAX 65536
 
@@ -33,8 +35,8 @@ struct bench_options {
 #define BENCH_OPTION(field, name, type, initial, min, max, value, help) BENCH_FIELD_##type(field)
 #include "bench/bench_options.def"
 #undef BENCH_OPTION
-    char server_host[256];
-    char server_port[8];
+    char server_host[CONNECT_HOST_MAX];
+    char server_port[CONNECT_PORT_MAX];
     double theta; /* of the zipf distribution; 0: uniform */
     char positional[BENCH_COMMAND_MAX];
 };

@@ -14,6 +14,24 @@
 
 #define SCRIPT_MAX (1 << 20)
 
+bool connect_split(const char *address, char host[CONNECT_HOST_MAX], char port[CONNECT_PORT_MAX])
+{
+    const char *text = address;
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    unsigned long number = colon == NULL ? 0 : strtoul(colon + 1, &end, 10);
+    size_t length = colon == NULL ? 0 : (size_t)(colon - text);
+    if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    }
+    if (length == 0 || length >= CONNECT_HOST_MAX || number == 0 || number > 65535 || *end != '\0')
+        return false;
+    snprintf(host, CONNECT_HOST_MAX, "%.*s", (int)length, text);
+    snprintf(port, CONNECT_PORT_MAX, "%u", (unsigned)(number & 0xffff));
+    return true;
+}
+
 static int socket_open(const struct addrinfo *info, double timeout_seconds)
 {
     int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC, info->ai_protocol);

@@ -10,6 +10,12 @@
 
 #define CONNECT_REPLY_MAX 65536
 
+#define CONNECT_HOST_MAX 256
+#define CONNECT_PORT_MAX 8
+
+/* Splits HOST:PORT or [HOST]:PORT; false: it is neither. */
+bool connect_split(const char *address, char host[CONNECT_HOST_MAX], char port[CONNECT_PORT_MAX]);
+
 /* A blocking socket without Nagle's delay; -1: `problem` is one sentence. */
 int connect_open(const char *host, const char *port, double timeout_seconds, char *problem,
                  size_t size);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/decimal.h"
 #include "bench/digits.h"
 
 struct compiler {
@@ -287,7 +288,7 @@ static bool command_compile(struct compiler *compiler, const char **at)
 static void max_bytes_set(struct compiler *compiler)
 {
     struct template *template = compiler->template;
-    size_t total = template->byte_count;
+    size_t total = template->byte_count + DECIMAL_MAX; /* a number wants that room, however short */
     for (uint32_t i = 0; i < template->part_count; i++) {
         if (template->parts[i].kind == PART_NUMBER)
             total += digits_count(compiler->high[template->parts[i].offset]);

@@ -202,13 +202,14 @@ static bool start_server(struct serving *s)
                                  .store = s->parts.store,
                                  .projector = s->projector,
                                  .filters = s->parts.filters,
-                                 .budget = &s->budget};
+                                 .budget = &s->budget,
+                                 .seed = s->parts.seed};
     if (s->parts.store != NULL) {
         parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
         parts.lag_max_bytes = s->sizes.lag_max_bytes;
     }
-    if (getrandom(parts.seed, sizeof parts.seed, 0) != sizeof parts.seed)
-        parts.seed[0] = s->parts.seed;
+    if (getrandom(parts.limits_seed, sizeof parts.limits_seed, 0) != sizeof parts.limits_seed)
+        parts.limits_seed[0] = s->parts.seed;
     unsigned threads = s->options.threads ? (unsigned)s->options.threads : usable_cores();
     if (!server_start(&s->server, &parts, threads, problem, sizeof problem)) {
         log_error("%s", problem);
@@ -296,6 +297,7 @@ int serve_main(int argc, char **argv)
         options_help(stdout);
         code = 0;
     } else {
+        log_set_format((enum log_format)s->options.log_format);
         block_signals(s);
         code = serve(s);
     }

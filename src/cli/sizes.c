@@ -14,6 +14,8 @@
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */
 #define WINDOW_EVENT_BYTES 512
 
+#define READY_PART 64 /* at most one part in so many is taken ahead of use */
+
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
@@ -34,6 +36,7 @@ struct sizes sizes_of(const struct options *options)
         .memory = bound,
         .budget = memory,
         .connections = memory / 16,
+        .ready = within(options->ready_memory, 0, memory / READY_PART),
         .block_cache = or_chosen(options->block_cache_bytes, within(memory / 8, MIB(2), GIB(1))),
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),
         .window_events = memory / 16 / WINDOW_EVENT_BYTES,

@@ -14,6 +14,7 @@ struct sizes {
     uint64_t memory; /* the process's bound */
     uint64_t budget; /* of it what is counted: not code, nor what libraries keep for themselves */
     uint64_t connections;      /* of it kept for buffers: full of data, a server must still talk */
+    uint64_t ready;            /* of the hot tier, taken from the system at start */
     uint64_t block_cache;      /* of the store */
     uint64_t write_buffer;     /* of the store */
     uint64_t window_events;    /* carried to the store at a time */

@@ -30,6 +30,9 @@ enum hot_action {
     HOT_LIST_REACTIONS, /* user, name (kind), type → ids of items */
     HOT_LIST_REACTORS,  /* items[0], name (kind) → users */
     HOT_FRIENDS, /* user, follow (kind), type (of users), items[0], name → users; no after */
+    /* Removing, up to `limit` → value: how many; more: there may be others. They need a worker */
+    HOT_FORGET, /* user, leave: all reactions of the user */
+    HOT_DROP,   /* items[0], leave: all reactions on the item, then its counters */
 };
 
 /* A set of kinds, by index in the table of names. */
@@ -59,7 +62,7 @@ struct hot_counter {
 
 struct hot_answer {
     struct kind_set kinds; /* FEED: the user's live kinds on the item; ASK: only the one asked */
-    uint32_t first;        /* the item's counters: scratch->counters[first … first + count) */
+    uint32_t first; /* the item's counters, none 0: scratch->counters[first … first + count) */
     uint32_t count;
 };
 
@@ -77,12 +80,22 @@ struct hot_scratch {
     struct store_listed *listed;
 };
 
+/*
+ * FORGET and DROP write more than the caller has passed journal_admit for: they ask for it anew, for
+ * up to LIMIT_BATCH writes at a time and holding no lock. OK; BLOCKED: it is enough for this time;
+ * any other status: why not. In the caller's own struct, who owns it.
+ */
+struct hot_leave {
+    enum status (*take)(struct hot_leave *leave, uint32_t writes);
+};
+
 struct hot_request {
     enum hot_action action;
     enum status status; /* out: OK, COUNTER_OVERFLOW, TOKENS_FULL, NO_MEMORY, … */
     uint8_t name;
     bool has_token;
     bool memory_only; /* FEED: what memory does not know is not asked of the store */
+    uint8_t op;       /* its place in the table of operations; the hot tier does not care */
     uint32_t time_s;
     uint32_t item_count;
     struct id user;
@@ -98,6 +111,7 @@ struct hot_request {
     uint32_t first; /* out, lists: scratch->listed[first … first + count) */
     uint32_t count; /* out */
     struct store_listed after;
+    struct hot_leave *leave;
 };
 
 struct hot_stats {
@@ -114,6 +128,9 @@ struct hot_stats {
     uint64_t evicted_items;
     uint64_t expired_items;
     uint64_t emptied_pages; /* to evict them */
+    uint64_t filter_no;     /* questions to the filters that ended there */
+    uint64_t filter_hit;    /* that did not, and the store had it */
+    uint64_t filter_miss;   /* and had it not */
 };
 
 struct hot;

@@ -194,6 +194,10 @@ bool answer_write(struct buffer *out, const struct hot_request *request,
     case HOT_ADD:
         return answer_write_text(out, "{\"value\":") && write_number(out, request->value) &&
                answer_write_text(out, "}");
+    case HOT_FORGET:
+    case HOT_DROP:
+        return answer_write_text(out, "{\"removed\":") && write_number(out, request->value) &&
+               answer_write_text(out, request->more ? ",\"more\":true}" : ",\"more\":false}");
     case HOT_ASK:
         return write_set(out, request, single);
     case HOT_COUNTS:

@@ -49,7 +49,10 @@ static void reply_to(struct running *r, uint32_t index)
     struct exchange *exchange = r->conn->exchange;
     const struct hot_request *request = &loop->requests[index];
     loop_count(&loop->stats.commands, 1);
-    loop_count(&loop->stats.errors, request->status != STATUS_OK);
+    if (request->status != STATUS_OK) {
+        loop_count(&loop->stats.errors, 1);
+        meter_failed(&loop->watch.meter, request->op, request->status, true);
+    }
     note_status(exchange, index, request->status);
     if (!write_part(&exchange->reply, exchange, index, request, &loop->hot_scratch,
                     loop->server->parts.names))
@@ -112,17 +115,19 @@ static void gather_count(struct running *r)
     exchange->slots[1] = (struct slot){.count = true, .name = name};
 }
 
-static void count_refusal(struct loop *loop)
+/* An operation that is none, or was not run. */
+static void count_refusal(struct loop *loop, enum status status)
 {
     loop_count(&loop->stats.commands, 1);
     loop_count(&loop->stats.errors, 1);
+    meter_failed(&loop->watch.meter, METER_NONE, status, false);
 }
 
 /* An operation is refused, now that it is its turn to be answered. */
 static void refuse_operation(struct running *r, struct exchange *exchange, enum status status)
 {
     r->conn->passed = false;
-    count_refusal(r->loop);
+    count_refusal(r->loop, status);
     if (status != STATUS_LIMITED)
         return;
     batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
@@ -226,7 +231,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, en
     exchange->allow = 0;
     exchange->retry_s = 0;
     exchange_refuse(exchange, status, problem);
-    count_refusal(r->loop);
+    count_refusal(r->loop, status);
     finish(r, exchange);
     return STATUS_BAD_PROTOCOL;
 }

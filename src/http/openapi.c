@@ -31,7 +31,7 @@ static const struct {
     {"kind", NAME_SCHEMA},
     {"type", NAME_SCHEMA},
     {"counter", NAME_SCHEMA},
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT(LIMIT_LIST) "}"},
+    {"limit", "{\"type\":\"integer\",\"minimum\":1}"},
     {"cursor", "{\"type\":\"string\"}"},
     {"delta", "{\"type\":\"integer\",\"format\":\"int64\"}"},
     {"token", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_TOKEN_LENGTH) "}"},
@@ -53,6 +53,8 @@ static const char components[] =
     "\"set\":{\"type\":[\"boolean\",\"array\"],\"items\":{\"type\":\"boolean\"}}}},"
     "\"Value\":{\"type\":\"object\",\"required\":[\"value\"],\"properties\":{"
     "\"value\":{\"type\":\"integer\",\"format\":\"int64\"}}},"
+    "\"Removed\":{\"type\":\"object\",\"required\":[\"removed\",\"more\"],\"properties\":{"
+    "\"removed\":{\"type\":\"integer\"},\"more\":{\"type\":\"boolean\"}}},"
     "\"ItemCounts\":{\"type\":\"object\",\"required\":[\"item\",\"counts\"],\"properties\":{"
     "\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
     "\"reactions\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
@@ -103,6 +105,9 @@ static const char *schema_of_answer(const struct route *route)
         return "Change";
     case HOT_ADD:
         return "Value";
+    case HOT_FORGET:
+    case HOT_DROP:
+        return "Removed";
     case HOT_ASK:
         return "Set";
     case HOT_COUNTS:

@@ -6,6 +6,7 @@
 #include "http/openapi.h"
 #include "http/respond.h"
 #include "http/route.h"
+#include "net/info.h"
 
 /* The process runs and its loop turns: that is all there is to it. */
 static enum status write_health(struct loop *loop, struct buffer *out)
@@ -30,10 +31,17 @@ static enum status write_openapi(struct loop *loop, struct buffer *out)
     return openapi_write(out) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+static enum status write_metrics(struct loop *loop, struct buffer *out)
+{
+    return info_metrics(loop->server, out) ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 static const struct page pages[] = {
     {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health, true},
     {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready,
      true},
+    {"/metrics", "text/plain; version=0.0.4", "The server's numbers, for Prometheus.",
+     write_metrics, false},
     {"/openapi.json", RESPOND_JSON, "This document.", write_openapi, true},
 };
 

@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "base/buckets.h"
 #include "base/status.h"
 #include "journal/event.h"
 
@@ -36,7 +37,9 @@ struct journal_stats {
     uint64_t sync_ns; /* spent in them */
     uint64_t bytes;   /* of all segments in use */
     uint64_t segments;
-    uint64_t first; /* position of the oldest event still there */
+    uint64_t first;                    /* position of the oldest event still there */
+    struct buckets_total batch_events; /* how many a batch had, since start */
+    struct buckets_total sync_times;   /* ns, since start */
 };
 
 struct journal;

@@ -7,11 +7,13 @@
 
 struct running batch_begin(struct conn *conn)
 {
-    return (struct running){.conn = conn,
-                            .loop = conn->loop,
-                            .time_s = (uint32_t)(clock_wall_ms() / 1000),
-                            .now_ns = clock_monotonic_ns(),
-                            .limits = limits_active(&conn->loop->server->limits)};
+    struct running r = {.conn = conn,
+                        .loop = conn->loop,
+                        .time_s = (uint32_t)(clock_wall_ms() / 1000),
+                        .now_ns = clock_monotonic_ns(),
+                        .limits = limits_active(&conn->loop->server->limits)};
+    r.since_ns = conn->loop->clock_ns = r.now_ns;
+    return r;
 }
 
 /* The one that acts is the first word of every operation that has one. */
@@ -51,6 +53,23 @@ void batch_count_limited(struct running *r, char *sentence, size_t size)
              (unsigned long long)(r->limited_ns + 999999) / 1000000);
 }
 
+uint64_t batch_lap(struct running *r)
+{
+    uint64_t now_ns = clock_monotonic_ns(), took_ns = now_ns - r->since_ns;
+    r->since_ns = r->loop->clock_ns = now_ns;
+    return took_ns;
+}
+
+void batch_watch(struct running *r, uint32_t count)
+{
+    struct loop *loop = r->loop;
+    uint64_t took_ns = batch_lap(r);
+    watch_ran(&loop->watch, loop->requests, count, took_ns, loop->clock_ns);
+    if (watch_is_slow(&loop->watch, took_ns))
+        watch_slow_requests(&loop->watch, loop->requests, count, loop->server->parts.names,
+                            conn_client(r->conn), took_ns, r->time_s);
+}
+
 bool batch_send_away(struct running *r, uint32_t from)
 {
     struct loop *loop = r->loop;
@@ -63,6 +82,7 @@ bool batch_send_away(struct running *r, uint32_t from)
     job->exchange = r->conn->exchange;
     job->from = from;
     job->resp3 = r->conn->resp3;
+    job->since_ns = r->since_ns;
     if (!work_submit(&loop->server->work, job)) {
         job_free(job);
         return false;

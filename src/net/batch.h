@@ -13,6 +13,7 @@ struct running {
     struct loop *loop;
     uint32_t time_s;
     uint64_t now_ns;
+    uint64_t since_ns;        /* when the batch or command at hand began */
     uint32_t limits;          /* that are on */
     uint64_t limited_ns;      /* LIMITED: for how long */
     enum limit_by limited_by; /* and by which */
@@ -25,6 +26,12 @@ struct running batch_begin(struct conn *conn);
 
 /* Gives the requests of the batch from here on to a worker; false: there are too many such jobs. */
 bool batch_send_away(struct running *r, uint32_t from);
+
+/* Looks at the clock: how long it took since the last time. */
+uint64_t batch_lap(struct running *r);
+
+/* The first requests of the batch are answered. */
+void batch_watch(struct running *r, uint32_t count);
 
 /* Writes the reply to requests[index]. */
 typedef void batch_reply_fn(struct running *r, uint32_t index);
@@ -83,6 +90,8 @@ static inline __attribute__((always_inline)) void batch_run(struct running *r,
         loop->requests[done].status = STATUS_TOO_BUSY;
         reply(r, done++);
     }
+    if (done > 0)
+        batch_watch(r, done);
     if (writes > 0)
         guard_spend(&loop->server->guard, &loop->pacer, writes, r->now_ns);
     r->batch = 0;

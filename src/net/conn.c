@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/face.h"
 #include "net/permit.h"
@@ -187,6 +188,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
         free_if_done(conn);
         return;
     }
+    loop_count(&conn->loop->stats.errors, group->replies);
+    buckets_raise(&conn->loop->watch.meter.statuses[status], group->replies);
     size_t from = (size_t)(conn->released - conn->out_start);
     size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
     struct buffer errors = {.budget = conn->out.budget};
@@ -219,6 +222,7 @@ static void group(struct conn *conn)
     struct reply_group waiting = {.conn = conn,
                                   .position = journal_appended(journal),
                                   .end = end,
+                                  .since_ns = conn->loop->clock_ns,
                                   .replies = conn->replies,
                                   .wrote = conn->wrote,
                                   .bare = conn->bare};
@@ -254,6 +258,7 @@ void conn_release_interim(struct conn *conn)
     }
     struct reply_group group = {
         .conn = conn,
+        .since_ns = conn->loop->clock_ns,
         .position = journal_appended(conn->loop->server->parts.journal),
         .end = end - (uint64_t)conn->shift,
     };
@@ -407,6 +412,22 @@ void conn_unblock(struct conn *conn)
     conn_resume(conn);
 }
 
+/* How it went counts as if the loop had run it. */
+static void watch_job(struct conn *conn, const struct job *job)
+{
+    struct loop *loop = conn->loop;
+    loop->clock_ns = clock_monotonic_ns();
+    uint64_t took_ns = loop->clock_ns - job->since_ns;
+    watch_ran(&loop->watch, job->requests, job->count, took_ns, loop->clock_ns);
+    buckets_raise(&loop->watch.meter.by_worker, job->count);
+    for (uint32_t i = 0; job->errors > 0 && i < job->count; i++)
+        if (job->requests[i].status != STATUS_OK)
+            meter_failed(&loop->watch.meter, job->requests[i].op, job->requests[i].status, true);
+    if (watch_is_slow(&loop->watch, took_ns))
+        watch_slow_requests(&loop->watch, job->requests, job->count, loop->server->parts.names,
+                            conn_client(conn), took_ns, clock_wall_ms() / 1000);
+}
+
 void conn_take_back(struct conn *conn, struct job *job)
 {
     ASSERT(conn->job == job);
@@ -420,6 +441,7 @@ void conn_take_back(struct conn *conn, struct job *job)
     loop_count(&conn->loop->stats.commands, job->count);
     loop_count(&conn->loop->stats.errors, job->errors);
     conn->wrote = conn->wrote || job->writes;
+    watch_job(conn, job);
     job_free(job);
     if (!written) {
         conn_close(conn);
@@ -439,6 +461,7 @@ static void refuse_connection(struct conn *conn)
 {
     loop_count(&conn->loop->stats.refused, 1);
     conn->close_when_sent = conn->linger = true;
+    conn->loop->clock_ns = clock_monotonic_ns();
     if (conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
                                 status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST))
         conn->replies++;

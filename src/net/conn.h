@@ -100,6 +100,11 @@ void conn_close(struct conn *conn);
 /* Time-outs, and buffers given back; called about once a second. */
 void conn_sweep(struct conn *conn, uint64_t now_ms);
 
+static inline struct watch_client conn_client(const struct conn *conn)
+{
+    return (struct watch_client){.tcp = &conn->tcp, .name = conn->name};
+}
+
 static inline size_t conn_unsent(const struct conn *conn)
 {
     return conn->out.length + conn->sending.length;

@@ -1,233 +1,260 @@
+/*
+ * Where each number of metrics.def comes from. Only the parts that are asked for are looked at: a
+ * section of INFO does not cost what all of them do.
+ */
 #include "net/info.h"
 
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "filter/filters.h"
+#include "metrics/metrics.h"
 #include "net/loop.h"
 
-typedef bool section_fn(struct server *server, struct buffer *out);
+typedef void collect_fn(struct server *server, struct metrics *out);
 
-static bool line(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool line(struct buffer *out, const char *format, ...)
+static void collect_server(struct server *server, struct metrics *out)
 {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        return false;
-    size_t kept = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
-    return buffer_append(out, text, kept) && buffer_append(out, "\r\n", 2);
+    out->texts[TEXT_VERSION] = LAUD_VERSION;
+    out->texts[TEXT_SHAPE] = "embedded";
+    out->numbers[NUMBER_PROCESS] = (uint64_t)getpid();
+    out->numbers[NUMBER_PORT] = server->resp_port;
+    out->numbers[NUMBER_HTTP_PORT] = server->http_port;
+    out->numbers[NUMBER_IO_THREADS] = server->loop_count;
+    out->numbers[NUMBER_WORKERS] = server->work.count;
+    out->numbers[NUMBER_UPTIME] = (clock_wall_ms() - server->started_ms) / 1000;
 }
 
-static bool number(struct buffer *out, const char *name, uint64_t value)
+static void collect_clients(struct server *server, struct metrics *out)
 {
-    return line(out, "%s:%llu", name, (unsigned long long)value);
+    out->numbers[NUMBER_CONNECTIONS] = atomic_load(&server->connections);
+    out->numbers[NUMBER_CONNECTIONS_MAX] = server->parts.options->max_connections;
 }
 
-static bool write_server(struct server *server, struct buffer *out)
+/* 0 where the kernel does not say. */
+static uint64_t resident_bytes(void)
 {
-    uint64_t up_ms = clock_wall_ms() - server->started_ms;
-    return line(out, "laud_version:%s", LAUD_VERSION) && line(out, "shape:embedded") &&
-           number(out, "process_id", (uint64_t)getpid()) &&
-           number(out, "tcp_port", server->resp_port) &&
-           number(out, "http_port", server->http_port) &&
-           number(out, "io_threads", server->loop_count) &&
-           number(out, "workers", server->work.count) &&
-           number(out, "uptime_in_seconds", up_ms / 1000);
+    char line[128]; /* pages: all, resident, … */
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    const char *resident = fgets(line, sizeof line, file) ? strchr(line, ' ') : NULL;
+    fclose(file);
+    return resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-static bool write_clients(struct server *server, struct buffer *out)
+static void collect_memory(struct server *server, struct metrics *out)
 {
-    return number(out, "connected_clients", atomic_load(&server->connections)) &&
-           number(out, "maxclients", server->parts.options->max_connections);
+    const struct options *options = server->parts.options;
+    struct memory_budget *budget = server->parts.budget;
+    out->numbers[NUMBER_MEMORY_USED] = memory_used(budget);
+    out->numbers[NUMBER_MEMORY_RESIDENT] = resident_bytes();
+    out->numbers[NUMBER_MEMORY_BUDGET] = budget->limit;
+    out->numbers[NUMBER_MEMORY_MAX] = options->max_memory ? options->max_memory : budget->limit;
 }
 
-static bool write_memory(struct server *server, struct buffer *out)
+static void collect_journal(struct server *server, struct metrics *out)
 {
-    return number(out, "used_memory", memory_used(server->parts.budget)) &&
-           number(out, "memory_budget", server->parts.budget->limit) &&
-           number(out, "maxmemory",
-                  server->parts.options->max_memory ? server->parts.options->max_memory
-                                                    : server->parts.budget->limit);
-}
-
-static bool write_journal(struct server *server, struct buffer *out)
-{
-    const char *name;
-    char durability[OPTION_TEXT_MAX];
+    static const char *const durabilities[] = {"commit", "interval", "none"};
     struct journal_stats stats;
-    options_get(server->parts.options, OPTIONS_INDEX_durability, &name, durability);
     journal_stats(server->parts.journal, &stats);
-    return number(out, "loading", 0) && line(out, "durability:%s", durability) &&
-           line(out, "state:%s", stats.state == STATUS_OK ? "ok" : status_name(stats.state)) &&
-           number(out, "read_only", stats.state != STATUS_OK) &&
-           line(out, "read_only_reason:%s", stats.reason) &&
-           number(out, "appended_position", stats.appended) &&
-           number(out, "written_position", stats.written) &&
-           number(out, "durable_position", stats.durable) && number(out, "events", stats.events) &&
-           number(out, "batches", stats.batches) && number(out, "syncs", stats.syncs) &&
-           number(out, "sync_microseconds", stats.sync_ns / 1000) &&
-           number(out, "journal_bytes", stats.bytes) && number(out, "segments", stats.segments) &&
-           number(out, "first_position", stats.first);
+    out->texts[TEXT_DURABILITY] = durabilities[server->parts.options->durability];
+    out->texts[TEXT_JOURNAL_STATE] = stats.state == STATUS_OK ? "ok" : status_name(stats.state);
+    out->texts[TEXT_READ_ONLY_REASON] = stats.reason;
+    out->numbers[NUMBER_READ_ONLY] = stats.state != STATUS_OK;
+    out->numbers[NUMBER_APPENDED] = stats.appended;
+    out->numbers[NUMBER_WRITTEN] = stats.written;
+    out->numbers[NUMBER_DURABLE] = stats.durable;
+    out->numbers[NUMBER_JOURNAL_EVENTS] = stats.events;
+    out->numbers[NUMBER_BATCHES] = stats.batches;
+    out->numbers[NUMBER_SYNCS] = stats.syncs;
+    out->numbers[NUMBER_SYNC_TIME] = stats.sync_ns;
+    out->numbers[NUMBER_JOURNAL_BYTES] = stats.bytes;
+    out->numbers[NUMBER_SEGMENTS] = stats.segments;
+    out->numbers[NUMBER_FIRST] = stats.first;
+    out->batch_events = stats.batch_events;
+    out->sync_times = stats.sync_times;
 }
 
-static bool write_stats(struct server *server, struct buffer *out)
+static void add_loop(const struct loop *loop, struct metrics *out)
 {
-    uint64_t commands = 0, errors = 0, accepted = 0, refused = 0, in = 0, sent = 0;
-    uint64_t jobs = 0, jobs_refused = 0;
-    for (unsigned i = 0; i < server->loop_count; i++) {
-        const struct loop_stats *stats = &server->loops[i].stats;
-        commands += atomic_load_explicit(&stats->commands, memory_order_relaxed);
-        errors += atomic_load_explicit(&stats->errors, memory_order_relaxed);
-        accepted += atomic_load_explicit(&stats->accepted, memory_order_relaxed);
-        refused += atomic_load_explicit(&stats->refused, memory_order_relaxed);
-        in += atomic_load_explicit(&stats->bytes_in, memory_order_relaxed);
-        sent += atomic_load_explicit(&stats->bytes_out, memory_order_relaxed);
-        jobs += atomic_load_explicit(&stats->jobs, memory_order_relaxed);
-        jobs_refused += atomic_load_explicit(&stats->jobs_refused, memory_order_relaxed);
-    }
-    return number(out, "total_connections_received", accepted) &&
-           number(out, "rejected_connections", refused) &&
-           number(out, "total_commands_processed", commands) &&
-           number(out, "total_error_replies", errors) && number(out, "total_net_input_bytes", in) &&
-           number(out, "total_net_output_bytes", sent) && number(out, "total_jobs", jobs) &&
-           number(out, "rejected_jobs", jobs_refused) &&
-           number(out, "waiting_jobs", work_waiting(&server->work));
+    const struct loop_stats *stats = &loop->stats;
+    const struct {
+        enum metrics_number number;
+        const _Atomic uint64_t *counter;
+    } sums[] = {
+        {NUMBER_ACCEPTED, &stats->accepted}, {NUMBER_REFUSED, &stats->refused},
+        {NUMBER_COMMANDS, &stats->commands}, {NUMBER_ERRORS, &stats->errors},
+        {NUMBER_RECEIVED, &stats->bytes_in}, {NUMBER_SENT, &stats->bytes_out},
+        {NUMBER_JOBS, &stats->jobs},         {NUMBER_JOBS_REFUSED, &stats->jobs_refused},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        out->numbers[sums[i].number] += atomic_load_explicit(sums[i].counter, memory_order_relaxed);
+    meter_read(&loop->watch.meter, &out->meter);
 }
 
-static bool write_hot(struct server *server, struct buffer *out)
+static void collect_stats(struct server *server, struct metrics *out)
+{
+    uint64_t ran = 0;
+    for (unsigned i = 0; i < server->loop_count; i++)
+        add_loop(&server->loops[i], out);
+    for (size_t i = 0; i < op_count(); i++)
+        ran += buckets_count(&out->meter.operations[i].times);
+    uint64_t by_worker = out->meter.by_worker;
+    out->numbers[NUMBER_BY_WORKER] = by_worker;
+    out->numbers[NUMBER_BY_MEMORY] = ran > by_worker ? ran - by_worker : 0;
+    out->numbers[NUMBER_JOBS_WAITING] = work_waiting(&server->work);
+    out->numbers[NUMBER_SLOW] = slowlog_total(&server->slowlog);
+    out->numbers[NUMBER_LOG_SUPPRESSED] = log_suppressed();
+    out->operation_count = (uint32_t)server->commands.count;
+    for (uint32_t i = 0; i < out->operation_count; i++)
+        out->operations[i] = server->commands.list[i].name;
+}
+
+static void collect_hot(struct server *server, struct metrics *out)
 {
     struct hot_stats stats;
     hot_stats(server->parts.hot, &stats);
-    return number(out, "users", stats.users) && number(out, "shelves", stats.shelves) &&
-           number(out, "shelf_reactions", stats.reactions) && number(out, "items", stats.items) &&
-           number(out, "tokens", stats.tokens) && number(out, "cleared", stats.cleared) &&
-           number(out, "item_loads", stats.item_loads) &&
-           number(out, "reaction_loads", stats.reaction_loads) &&
-           number(out, "shared_loads", stats.shared_loads) &&
-           number(out, "evicted_users", stats.evicted_users) &&
-           number(out, "evicted_items", stats.evicted_items) &&
-           number(out, "expired_items", stats.expired_items) &&
-           number(out, "emptied_pages", stats.emptied_pages) &&
-           number(out, "types", names_type_count(server->parts.names)) &&
-           number(out, "names", names_count(server->parts.names));
+    out->numbers[NUMBER_HOT_USERS] = stats.users;
+    out->numbers[NUMBER_HOT_SHELVES] = stats.shelves;
+    out->numbers[NUMBER_HOT_REACTIONS] = stats.reactions;
+    out->numbers[NUMBER_HOT_ITEMS] = stats.items;
+    out->numbers[NUMBER_HOT_TOKENS] = stats.tokens;
+    out->numbers[NUMBER_HOT_CLEARED] = stats.cleared;
+    out->numbers[NUMBER_ITEM_LOADS] = stats.item_loads;
+    out->numbers[NUMBER_REACTION_LOADS] = stats.reaction_loads;
+    out->numbers[NUMBER_SHARED_LOADS] = stats.shared_loads;
+    out->numbers[NUMBER_EVICTED_USERS] = stats.evicted_users;
+    out->numbers[NUMBER_EVICTED_ITEMS] = stats.evicted_items;
+    out->numbers[NUMBER_EXPIRED_ITEMS] = stats.expired_items;
+    out->numbers[NUMBER_EMPTIED_PAGES] = stats.emptied_pages;
+    out->numbers[NUMBER_TYPES] = names_type_count(server->parts.names);
+    out->numbers[NUMBER_NAMES] = names_count(server->parts.names);
+    out->numbers[NUMBER_FILTER_NO] = stats.filter_no;
+    out->numbers[NUMBER_FILTER_HIT] = stats.filter_hit;
+    out->numbers[NUMBER_FILTER_MISS] = stats.filter_miss;
 }
 
-/* Where a part is not there, its section says so. */
-static bool write_none(struct buffer *out)
-{
-    return line(out, "state:none");
-}
-
-static bool write_store(struct server *server, struct buffer *out)
-{
-    struct store_stats stats;
-    if (server->parts.store == NULL)
-        return write_none(out);
-    store_stats(server->parts.store, &stats);
-    return line(out, "name:%s", server->parts.store->ops->name) &&
-           line(out, "state:%s", stats.state) && number(out, "position", stats.position) &&
-           number(out, "durable_position", stats.durable) &&
-           number(out, "reactions", stats.reactions) &&
-           number(out, "disk_bytes", stats.disk_bytes) &&
-           number(out, "memory_bytes", stats.memory_bytes) && number(out, "merges", stats.merges);
-}
-
-static bool write_projector(struct server *server, struct buffer *out)
+static void collect_projector(struct server *server, struct metrics *out)
 {
     struct projector_stats stats;
+    out->absent[METRICS_PROJECTOR] = server->parts.projector == NULL;
     if (server->parts.projector == NULL)
-        return write_none(out);
+        return;
     projector_stats(server->parts.projector, &stats);
-    return line(out, "state:%s", stats.state) && number(out, "position", stats.position) &&
-           number(out, "checkpoint_position", stats.checkpoint) &&
-           number(out, "lag_bytes", stats.lag_bytes) &&
-           number(out, "lag_events", stats.lag_events) && number(out, "lag_ms", stats.lag_ms) &&
-           number(out, "lag_slow_bytes", server->guard.lag_slow) &&
-           number(out, "lag_max_bytes", server->guard.lag_max) &&
-           number(out, "windows", stats.windows) && number(out, "events", stats.events) &&
-           number(out, "changes", stats.changes) && number(out, "checkpoints", stats.checkpoints);
+    out->texts[TEXT_PROJECTOR_STATE] = stats.state;
+    out->numbers[NUMBER_PROJECTOR_OK] = strcmp(stats.state, "ok") == 0;
+    out->numbers[NUMBER_PROJECTED] = stats.position;
+    out->numbers[NUMBER_CHECKPOINT] = stats.checkpoint;
+    out->numbers[NUMBER_LAG_BYTES] = stats.lag_bytes;
+    out->numbers[NUMBER_LAG_EVENTS] = stats.lag_events;
+    out->numbers[NUMBER_LAG_TIME] = stats.lag_ms;
+    out->numbers[NUMBER_LAG_SLOW] = server->guard.lag_slow;
+    out->numbers[NUMBER_LAG_MAX] = server->guard.lag_max;
+    out->numbers[NUMBER_WINDOWS] = stats.windows;
+    out->numbers[NUMBER_PROJECTOR_EVENTS] = stats.events;
+    out->numbers[NUMBER_CHANGES] = stats.changes;
+    out->numbers[NUMBER_CHECKPOINTS] = stats.checkpoints;
 }
 
-static bool write_one_filter(struct buffer *out, const char *name, const struct filter_stats *stats)
+static void collect_store(struct server *server, struct metrics *out)
 {
-    return line(out, "%s_keys:%llu", name, (unsigned long long)stats->keys) &&
-           line(out, "%s_slots:%llu", name, (unsigned long long)stats->slots) &&
-           line(out, "%s_bytes:%llu", name, (unsigned long long)stats->bytes) &&
-           line(out, "%s_open:%d", name, stats->open);
+    struct store_stats stats;
+    out->absent[METRICS_STORE] = server->parts.store == NULL;
+    if (server->parts.store == NULL)
+        return;
+    store_stats(server->parts.store, &stats);
+    out->texts[TEXT_STORE_NAME] = server->parts.store->ops->name;
+    out->texts[TEXT_STORE_STATE] = stats.state;
+    out->numbers[NUMBER_STORE_OK] = strcmp(stats.state, "ok") == 0;
+    out->numbers[NUMBER_STORE_POSITION] = stats.position;
+    out->numbers[NUMBER_STORE_DURABLE] = stats.durable;
+    out->numbers[NUMBER_STORE_REACTIONS] = stats.reactions;
+    out->numbers[NUMBER_STORE_DISK] = stats.disk_bytes;
+    out->numbers[NUMBER_STORE_MEMORY] = stats.memory_bytes;
+    out->numbers[NUMBER_STORE_MERGES] = stats.merges;
 }
 
-static bool write_filter(struct server *server, struct buffer *out)
+static void collect_filter(struct server *server, struct metrics *out)
 {
     struct filter_stats live, known;
+    out->absent[METRICS_FILTER] = server->parts.filters == NULL;
     if (server->parts.filters == NULL)
-        return write_none(out);
+        return;
     filters_stats(server->parts.filters, &live, &known);
-    return write_one_filter(out, "live", &live) && write_one_filter(out, "known", &known);
+    out->numbers[NUMBER_LIVE_KEYS] = live.keys;
+    out->numbers[NUMBER_LIVE_SLOTS] = live.slots;
+    out->numbers[NUMBER_LIVE_BYTES] = live.bytes;
+    out->numbers[NUMBER_LIVE_OPEN] = live.open;
+    out->numbers[NUMBER_KNOWN_KEYS] = known.keys;
+    out->numbers[NUMBER_KNOWN_SLOTS] = known.slots;
+    out->numbers[NUMBER_KNOWN_BYTES] = known.bytes;
+    out->numbers[NUMBER_KNOWN_OPEN] = known.open;
+    collect_hot(server, out); /* it counts what the filters said */
 }
 
-static bool write_rate(struct buffer *out, const char *name, const struct limit_rule *rule)
+static void collect_rate(const struct limit_rule *rule, char *out, size_t size)
 {
     uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
     if (interval_ns == 0)
-        return number(out, name, 0);
-    return line(out, "%s:%llu/%llu", name, 1000000000ULL / interval_ns,
-                (unsigned long long)(room_ns / interval_ns));
+        snprintf(out, size, "0");
+    else
+        snprintf(out, size, "%llu/%llu", 1000000000ULL / interval_ns,
+                 (unsigned long long)(room_ns / interval_ns));
 }
 
-static bool write_rates(const struct limits *limits, struct buffer *out)
+static void collect_limited(const struct loop_stats *stats, struct metrics *out)
 {
-    static const char *const names[LIMIT_BY_TOTAL][2] = {
-        [LIMIT_BY_IP] = {"ip_read", "ip_write"},
-        [LIMIT_BY_USER] = {"user_read", "user_write"},
-        [LIMIT_BY_DEVICE] = {"device_read", "device_write"}};
-    bool written = true;
+    static const enum metrics_number refused[LIMIT_BY_TOTAL] = {
+        [LIMIT_BY_IP] = NUMBER_LIMITED_IP,
+        [LIMIT_BY_USER] = NUMBER_LIMITED_USER,
+        [LIMIT_BY_DEVICE] = NUMBER_LIMITED_DEVICE};
+    out->numbers[NUMBER_LIMITS_CHECKED] +=
+        atomic_load_explicit(&stats->limits_checked, memory_order_relaxed);
     for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++)
-        written = written && write_rate(out, names[i][0], &limits->rules[i][0]) &&
-                  write_rate(out, names[i][1], &limits->rules[i][1]);
-    return written;
+        out->numbers[refused[i]] += atomic_load_explicit(&stats->limited[i], memory_order_relaxed);
 }
 
-static bool write_limits(struct server *server, struct buffer *out)
+static void collect_limits(struct server *server, struct metrics *out)
 {
     struct limits *limits = &server->limits;
     bool on = limits_active(limits) != 0;
-    uint64_t checked = 0, refused[LIMIT_BY_TOTAL] = {0};
-    for (unsigned i = 0; i < server->loop_count; i++) {
-        const struct loop_stats *stats = &server->loops[i].stats;
-        checked += atomic_load_explicit(&stats->limits_checked, memory_order_relaxed);
-        for (unsigned by = 0; by < LIMIT_BY_TOTAL; by++)
-            refused[by] += atomic_load_explicit(&stats->limited[by], memory_order_relaxed);
+    out->texts[TEXT_LIMITS_STATE] = !on ? "off" : atomic_load(&limits->dry_run) ? "dry-run" : "on";
+    for (unsigned i = 0; i < 2 * LIMIT_BY_TOTAL; i++) {
+        collect_rate(&limits->rules[i / 2][i % 2], out->rates[i], sizeof out->rates[i]);
+        out->texts[TEXT_RATE_IP_READ + i] = out->rates[i];
     }
-    return line(out, "state:%s",
-                !on                             ? "off"
-                : atomic_load(&limits->dry_run) ? "dry-run"
-                                                : "on") &&
-           write_rates(limits, out) && number(out, "checked", checked) &&
-           number(out, "refused_ip", refused[LIMIT_BY_IP]) &&
-           number(out, "refused_user", refused[LIMIT_BY_USER]) &&
-           number(out, "refused_device", refused[LIMIT_BY_DEVICE]) &&
-           number(out, "cells", on ? limits_cells(limits) : 0) &&
-           number(out, "cells_used", atomic_load(&limits->cells_used)) &&
-           number(out, "cells_lost", atomic_load(&limits->cells_lost));
+    for (unsigned i = 0; i < server->loop_count; i++)
+        collect_limited(&server->loops[i].stats, out);
+    out->numbers[NUMBER_LIMIT_CELLS] = on ? limits_cells(limits) : 0;
+    out->numbers[NUMBER_LIMIT_CELLS_USED] = atomic_load(&limits->cells_used);
+    out->numbers[NUMBER_LIMIT_CELLS_LOST] = atomic_load(&limits->cells_lost);
 }
 
-static const struct {
-    const char *title;
-    section_fn *write;
-} table[] = {
-    {"Server", write_server},       {"Clients", write_clients}, {"Memory", write_memory},
-    {"Journal", write_journal},     {"Stats", write_stats},     {"Hot", write_hot},
-    {"Projector", write_projector}, {"Store", write_store},     {"Filter", write_filter},
-    {"Limits", write_limits},
+/* Where there is no memory for it, nothing is hot. */
+static void collect_hotkeys(struct server *server, struct metrics *out)
+{
+    out->absent[METRICS_HOTKEYS] = server->hotkeys == NULL;
+    out->names = server->parts.names;
+    if (server->hotkeys != NULL)
+        hotkeys_top(server->hotkeys, clock_monotonic_ns(), &out->top);
+}
+
+static collect_fn *const collectors[] = {
+    [METRICS_SERVER] = collect_server,       [METRICS_CLIENTS] = collect_clients,
+    [METRICS_MEMORY] = collect_memory,       [METRICS_JOURNAL] = collect_journal,
+    [METRICS_STATS] = collect_stats,         [METRICS_HOT] = collect_hot,
+    [METRICS_PROJECTOR] = collect_projector, [METRICS_STORE] = collect_store,
+    [METRICS_FILTER] = collect_filter,       [METRICS_LIMITS] = collect_limits,
+    [METRICS_HOTKEYS] = collect_hotkeys,
 };
+
+_Static_assert(sizeof collectors / sizeof collectors[0] == METRICS_SECTIONS, "one for each");
 
 static bool wanted(const char *title, const struct text *sections, uint32_t count)
 {
@@ -241,12 +268,22 @@ static bool wanted(const char *title, const struct text *sections, uint32_t coun
 bool info_write(struct server *server, const struct text *sections, uint32_t count,
                 struct buffer *out)
 {
+    struct metrics metrics = {.operation_count = 0};
     bool written = true;
-    for (size_t i = 0; written && i < sizeof table / sizeof table[0]; i++) {
-        if (!wanted(table[i].title, sections, count))
+    for (int i = 0; written && i < METRICS_SECTIONS; i++) {
+        if (!wanted(metrics_title((enum metrics_section)i), sections, count))
             continue;
+        collectors[i](server, &metrics);
         written = (out->length == 0 || buffer_append(out, "\r\n", 2)) &&
-                  line(out, "# %s", table[i].title) && table[i].write(server, out);
+                  metrics_info(&metrics, (enum metrics_section)i, out);
     }
     return written;
+}
+
+bool info_metrics(struct server *server, struct buffer *out)
+{
+    struct metrics metrics = {.operation_count = 0};
+    for (int i = 0; i < METRICS_SECTIONS; i++)
+        collectors[i](server, &metrics);
+    return metrics_write(&metrics, out);
 }

@@ -10,4 +10,7 @@
 bool info_write(struct server *server, const struct text *sections, uint32_t count,
                 struct buffer *out);
 
+/* All of it in Prometheus' text format. False: no memory. */
+bool info_metrics(struct server *server, struct buffer *out);
+
 #endif

@@ -32,15 +32,23 @@ struct job {
     bool writes;       /* some of the requests do */
     bool failed;       /* no memory for the replies: `out` is not whole */
     uint32_t errors;   /* among the replies */
+    uint64_t since_ns; /* when the first of them was read; the loop's */
     struct buffer out; /* the replies, one for each request */
     uint32_t count;
     struct hot_request requests[]; /* answers are the worker's to provide; then come the items */
 };
 
+/* Does it change much, and asks for leave as it goes on? */
+static inline bool job_request_sweeps(const struct hot_request *request)
+{
+    return request->action == HOT_FORGET || request->action == HOT_DROP;
+}
+
 /* Does it change anything? */
 static inline bool job_request_writes(const struct hot_request *request)
 {
-    return request->action == HOT_SET || request->action == HOT_CLEAR || request->action == HOT_ADD;
+    return request->action == HOT_SET || request->action == HOT_CLEAR ||
+           request->action == HOT_ADD || job_request_sweeps(request);
 }
 
 /* Copies the requests and their items; NULL: no memory. */

@@ -57,10 +57,13 @@ static void release_groups(struct loop *loop)
     struct journal *journal = loop->server->parts.journal;
     bool failed = journal_state(journal) == STATUS_READONLY;
     uint64_t released = journal_released(journal);
+    uint64_t now_ns = loop->group_count > 0 ? clock_monotonic_ns() : 0;
     while (loop->group_count > 0) {
         if (!failed && loop->groups[loop->group_first].position > released)
             break;
         struct reply_group group = take_group(loop);
+        buckets_add(&loop->watch.meter.waits, now_ns - group.since_ns, BUCKETS_SHIFT_NS,
+                    group.replies);
         if (group.position <= released || !group.wrote)
             conn_release(group.conn, &group);
         else
@@ -108,6 +111,7 @@ static void on_sweep(uv_timer_t *timer)
         drain(loop);
         return;
     }
+    log_settle(clock_wall_ms());
     uint64_t now_ms = uv_now(&loop->uv);
     for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
         next = conn->next;

@@ -16,6 +16,7 @@
 
 #include "net/resp_parse.h"
 #include "net/server.h"
+#include "net/watch.h"
 #include "op/op.h"
 
 struct conn;
@@ -36,6 +37,7 @@ struct reply_group {
     struct conn *conn;
     uint64_t position; /* of the journal, that they depend on */
     uint64_t end;      /* offset behind them in the connection's stream of reply bytes */
+    uint64_t since_ns; /* when they were ready */
     uint32_t replies;
     bool wrote; /* some of them acknowledge a write */
     bool bare;  /* some of them have no body */
@@ -77,6 +79,8 @@ struct loop {
     bool wrote;    /* this turn, so the journal must be kicked */
     bool stopping;
     uint64_t stop_deadline_ms;
+    uint64_t clock_ns; /* as last looked at */
+    struct watch watch;
 
     /* For the command or batch at hand. */
     struct resp_limits resp_limits;

@@ -45,25 +45,13 @@ static bool write_flags(struct buffer *out, const struct hot_request *request)
     return true;
 }
 
-/* A counter of 0 is not shown: one that is not listed is 0. */
-static uint32_t count_shown(const struct hot_counter *counters, uint32_t count)
-{
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < count; i++)
-        shown += counters[i].value != 0;
-    return shown;
-}
-
 /* Puts down the counters; there is room for them. */
 static char *put_counters(char *at, const struct hot_answer *answer,
                           const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
     const struct hot_counter *counter = scratch->counters + answer->first;
-    uint32_t shown = count_shown(counter, answer->count);
-    at = put_line(at, resp3 ? '%' : '*', resp3 ? shown : 2 * shown);
+    at = put_line(at, resp3 ? '%' : '*', resp3 ? answer->count : 2 * (uint64_t)answer->count);
     for (const struct hot_counter *end = counter + answer->count; counter < end; counter++) {
-        if (counter->value == 0)
-            continue;
         at = put_name(at, names, counter->name);
         *at++ = ':';
         at = decimal_write_signed(at, counter->value);
@@ -185,6 +173,10 @@ bool reply_write(struct buffer *out, const struct hot_request *request,
     case HOT_CLEAR:
     case HOT_ADD:
         return resp_integer(out, request->value);
+    case HOT_FORGET:
+    case HOT_DROP:
+        return resp_array(out, 2) && resp_integer(out, request->value) &&
+               resp_integer(out, request->more);
     case HOT_ASK:
         return write_flags(out, request);
     case HOT_COUNTS:

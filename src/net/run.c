@@ -12,18 +12,21 @@
 #include "net/permit.h"
 #include "net/reply.h"
 #include "net/resp_write.h"
+#include "net/session.h"
 
 static void reply_done(struct running *r, bool written)
 {
     r->conn->replies++;
-    loop_count(&r->loop->stats.commands, 1);
     if (!written)
         r->out_of_memory = true;
 }
 
-static void refuse(struct running *r, enum status status, const char *sentence)
+/* `operation` is its place among the commands, or METER_NONE; was it run? */
+static void refuse(struct running *r, uint32_t operation, bool ran, enum status status,
+                   const char *sentence)
 {
     loop_count(&r->loop->stats.errors, 1);
+    meter_failed(&r->loop->watch.meter, operation, status, ran);
     reply_done(r, resp_error(&r->conn->out, status_resp(status), sentence));
 }
 
@@ -32,7 +35,7 @@ static void reply_to(struct running *r, uint32_t index)
     const struct loop *loop = r->loop;
     const struct hot_request *request = &loop->requests[index];
     if (request->status != STATUS_OK)
-        refuse(r, request->status, status_sentence(request->status));
+        refuse(r, request->op, true, request->status, status_sentence(request->status));
     else
         reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
                                   loop->server->parts.names, r->conn->resp3));
@@ -53,13 +56,13 @@ static enum status run_before(struct running *r)
     return r->conn->job != NULL ? STATUS_BLOCKED : STATUS_OK;
 }
 
-static enum status refuse_limited(struct running *r)
+static enum status refuse_limited(struct running *r, const struct op_spec *spec)
 {
     char sentence[64];
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
     batch_count_limited(r, sentence, sizeof sentence);
-    refuse(r, STATUS_LIMITED, sentence);
+    refuse(r, (uint32_t)(spec - op_get(0)), false, STATUS_LIMITED, sentence);
     return STATUS_OK;
 }
 
@@ -70,7 +73,7 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
     struct loop *loop = r->loop;
     enum status status = batch_limit(r, spec, args, count);
     if (status == STATUS_LIMITED)
-        return refuse_limited(r);
+        return refuse_limited(r, spec);
     status = batch_admit(r, spec);
     if (status == STATUS_BLOCKED) {
         run_batch(r);
@@ -88,7 +91,8 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
         if (run_before(r) != STATUS_OK)
             return STATUS_BLOCKED;
         r->conn->passed = false;
-        refuse(r, status, sentence[0] ? sentence : status_sentence(status));
+        refuse(r, (uint32_t)(spec - op_get(0)), false, status,
+               sentence[0] ? sentence : status_sentence(status));
         return STATUS_OK;
     }
     r->conn->passed = false;
@@ -102,20 +106,37 @@ static void refuse_unknown(struct running *r, struct text name)
     char sentence[128];
     snprintf(sentence, sizeof sentence, "unknown command '%.*s', COMMAND LIST shows what there is",
              (int)(name.length < 32 ? name.length : 32), name.bytes);
-    refuse(r, STATUS_UNKNOWN_COMMAND, sentence);
+    refuse(r, METER_NONE, false, STATUS_UNKNOWN_COMMAND, sentence);
 }
 
-static void run_session(struct running *r, const struct command *command, const struct text *args,
-                        uint32_t count)
+/* `words` begin with the command's name; what may hold a password is not written down. */
+static void watch_session(struct running *r, const struct command *command,
+                          const struct text *words, uint32_t count)
 {
+    struct watch *watch = &r->loop->watch;
+    uint64_t took_ns = batch_lap(r);
+    bool secret = command->session == session_auth || command->session == session_hello;
+    meter_ran(&watch->meter, (uint32_t)(command - r->loop->server->commands.list), took_ns, 1);
+    if (watch_is_slow(watch, took_ns))
+        watch_slow_words(watch, words, secret ? 1 : count, conn_client(r->conn), took_ns,
+                         r->time_s);
+}
+
+static void run_session(struct running *r, const struct command *command, const struct text *words,
+                        uint32_t word_count)
+{
+    const struct text *args = words + 1;
+    uint32_t count = word_count - 1;
     if (count < command->args_min || count > command->args_max) {
         char sentence[160];
         snprintf(sentence, sizeof sentence, "wrong number of arguments, expected %s %s",
                  command->name, command->arguments);
-        refuse(r, STATUS_BAD_ARITY, sentence);
+        refuse(r, (uint32_t)(command - r->loop->server->commands.list), false, STATUS_BAD_ARITY,
+               sentence);
         return;
     }
     reply_done(r, command->session(r->conn, args, count));
+    watch_session(r, command, words, word_count);
 }
 
 static enum status run_one(struct running *r, const struct resp_command *words)
@@ -129,9 +150,9 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
     if (status != STATUS_OK)
-        refuse(r, status, status_sentence(status));
+        refuse(r, METER_NONE, false, status, status_sentence(status));
     else if (command != NULL)
-        run_session(r, command, words->args + 1, words->count - 1);
+        run_session(r, command, words->args, words->count);
     else
         refuse_unknown(r, words->args[0]);
     return STATUS_OK;
@@ -144,7 +165,7 @@ static enum status refuse_if_too_long(struct running *r, size_t length)
                                              : r->loop->server->parts.options->query_buffer;
     if (length <= most)
         return STATUS_MORE;
-    refuse(r, STATUS_BAD_PROTOCOL, "Protocol error: too long command");
+    refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, "Protocol error: too long command");
     return STATUS_BAD_PROTOCOL;
 }
 
@@ -159,6 +180,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
 {
     struct loop *loop = conn->loop;
     struct running r = batch_begin(conn);
+    uint32_t before = conn->replies;
     struct resp_command words = {.args = loop->args};
     enum status status = STATUS_OK;
     size_t at = 0;
@@ -168,7 +190,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
         status =
             resp_parse(&conn->parser, limits_of(conn), bytes + at, length - at, &words, &problem);
         if (status == STATUS_BAD_PROTOCOL && run_before(&r) == STATUS_OK)
-            refuse(&r, status, problem);
+            refuse(&r, METER_NONE, false, status, problem);
         if (status != STATUS_OK)
             break;
         status = run_one(&r, &words);
@@ -179,6 +201,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     *used = at;
     if (status == STATUS_MORE && conn->job == NULL)
         status = refuse_if_too_long(&r, length - at);
+    loop_count(&loop->stats.commands, conn->replies - before);
     if (r.out_of_memory)
         return STATUS_NO_MEMORY;
     return conn->job != NULL ? STATUS_OK : status;

@@ -76,7 +76,10 @@ static int make_loops(struct server *server, unsigned count)
 {
     int error = 0;
     while (error == 0 && server->loop_count < count) {
-        error = loop_init(&server->loops[server->loop_count], server);
+        struct loop *loop = &server->loops[server->loop_count];
+        watch_init(&loop->watch, server->hotkeys, &server->slowlog, server->loop_count,
+                   server->parts.options->slowlog_us);
+        error = loop_init(loop, server);
         server->loop_count += error == 0;
     }
     return error;
@@ -191,11 +194,21 @@ static bool set_guard(struct server *server, char *problem, size_t size)
     if (options->tokens[0] != '\0' && !access_load(&server->access, options->tokens, problem, size))
         return false;
     limits_rates_of(options, &rates);
-    limits_init(&server->limits, server->parts.seed, server->parts.budget);
+    limits_init(&server->limits, server->parts.limits_seed, server->parts.budget);
     if (limits_set(&server->limits, &rates, options->limit_memory))
         return true;
     snprintf(problem, size, "no memory for the table of limits, see --limit-memory");
     return false;
+}
+
+/* Before there are loops. */
+static void start_watching(struct server *server, unsigned threads)
+{
+    slowlog_init(&server->slowlog);
+    server->hotkeys =
+        hotkeys_new(threads, server->parts.seed, clock_monotonic_ns(), server->parts.budget);
+    if (server->hotkeys == NULL)
+        log_warn("no memory to look for hot keys, HOTKEYS will have no answer");
 }
 
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
@@ -209,6 +222,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     commands_init(&server->commands);
     if (!set_guard(server, problem, size))
         return false;
+    start_watching(server, threads);
     if (!listen_all(server, threads, problem, size))
         return false;
     tell_journal_state(server);
@@ -256,6 +270,8 @@ void server_free(struct server *server)
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);
+    hotkeys_free(server->hotkeys);
+    slowlog_destroy(&server->slowlog);
     limits_free(&server->limits);
     access_free(&server->access);
 }

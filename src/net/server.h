@@ -17,6 +17,8 @@
 #include "guard/limits.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
+#include "metrics/hotkeys.h"
+#include "metrics/slowlog.h"
 #include "net/command.h"
 #include "net/work.h"
 #include "project/projector.h"
@@ -34,7 +36,8 @@ struct server_parts {
     struct filters *filters;
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
-    uint64_t seed[2];        /* of the table of limits; secret */
+    uint64_t seed;           /* any number that nobody can guess */
+    uint64_t limits_seed[2]; /* two more */
 };
 
 struct loop;
@@ -47,7 +50,9 @@ struct server {
     struct access access;
     struct commands commands;
     struct work work;
-    struct loop *loops; /* loop_count of them */
+    struct slowlog slowlog;
+    struct hotkeys *hotkeys; /* NULL: there was no memory for it */
+    struct loop *loops;      /* loop_count of them */
     unsigned loop_count;
     atomic_bool running;        /* the loops can be woken */
     uint16_t resp_port;         /* the one really bound */

@@ -5,6 +5,9 @@
  * Writes need the guard's leave here as they do on a loop, but a worker may simply sleep until it
  * gets it: the journal makes room by itself once it is kicked. Stopping ends such a wait, because
  * the guard then refuses.
+ *
+ * FORGET and DROP write more than one leave is for, so they get it piece by piece, and only for so
+ * long: others wait for this worker too, and whoever wants the rest removed asks again.
  */
 #include "net/work.h"
 
@@ -19,11 +22,20 @@
 #define NAP_MIN_NS 100000
 #define NAP_MAX_NS 2000000
 
+/* What one FORGET or DROP asks for its leave. */
+struct sweep_leave {
+    struct hot_leave leave; /* first: it gets a pointer to it */
+    struct worker *worker;
+    uint64_t until_ns;
+    bool begun; /* the first piece goes in any case: the store may have been waited for */
+};
+
 struct worker {
     struct work *work;
     unsigned number;
     uv_thread_t thread;
     struct pacer pacer;
+    struct sweep_leave sweep;
     struct hot_scratch scratch;
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
 };
@@ -48,17 +60,54 @@ static enum status admit(struct worker *worker)
     return status;
 }
 
+static enum status sweep_admit(struct hot_leave *leave, uint32_t writes)
+{
+    struct sweep_leave *sweep = (struct sweep_leave *)leave;
+    struct guard *guard = sweep->worker->work->guard;
+    journal_kick(guard->journal); /* what the piece before has written */
+    if (sweep->begun && clock_monotonic_ns() >= sweep->until_ns)
+        return STATUS_BLOCKED;
+    sweep->begun = true;
+    enum status status = admit(sweep->worker);
+    if (status == STATUS_OK)
+        guard_spend(guard, &sweep->worker->pacer, writes, clock_monotonic_ns());
+    return status;
+}
+
+static void run_sweep(struct worker *worker, struct hot_request *request)
+{
+    worker->sweep =
+        (struct sweep_leave){.leave.take = sweep_admit,
+                             .worker = worker,
+                             .until_ns = clock_monotonic_ns() + LIMIT_SWEEP_MS * 1000000ULL};
+    request->leave = &worker->sweep.leave;
+    hot_run_blocking(worker->work->hot, worker->number, request, 1, &worker->scratch);
+}
+
+/* May it run among others, under the leave that was got for all of them? */
+static bool is_plain(const struct hot_request *request, enum status writes)
+{
+    return writes == STATUS_OK ? !job_request_sweeps(request) : !job_request_writes(request);
+}
+
 /* Runs the requests; those that write are refused unless the status is OK. */
 static void run(struct worker *worker, struct job *job, enum status writes)
 {
     for (uint32_t from = 0, to = 0; from < job->count; from = to) {
-        while (to < job->count && (writes == STATUS_OK || !job_request_writes(&job->requests[to])))
+        while (to < job->count && is_plain(&job->requests[to], writes))
             to++;
         if (to > from)
             hot_run_blocking(worker->work->hot, worker->number, job->requests + from, to - from,
                              &worker->scratch);
-        if (to < job->count)
-            job->requests[to++].status = writes;
+        if (to == job->count)
+            break;
+        struct hot_request *request = &job->requests[to++];
+        if (writes == STATUS_OK) {
+            run_sweep(worker, request);
+            writes = to < job->count ? admit(worker) : STATUS_OK;
+        } else {
+            request->status = writes;
+        }
     }
 }
 
@@ -79,7 +128,7 @@ static void work_on(struct worker *worker, struct job *job)
     for (uint32_t i = 0; i < job->count; i++) {
         job->requests[i].answers = worker->answers + items;
         items += job->requests[i].item_count;
-        writes += job_request_writes(&job->requests[i]);
+        writes += job_request_writes(&job->requests[i]) && !job_request_sweeps(&job->requests[i]);
     }
     ASSERT(items <= LIMIT_BATCH_ITEMS);
     worker->scratch.used = 0;

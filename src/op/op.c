@@ -261,6 +261,12 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
     return status == STATUS_OK ? decode_items(d, words, count) : status;
 }
 
+/* Of what is listed, or removed. */
+static uint32_t limit_most(const struct op_spec *spec)
+{
+    return spec->writes ? LIMIT_SWEEP : LIMIT_LIST;
+}
+
 static enum status decode_limit(struct decoding *d, struct text word)
 {
     uint32_t value = 0;
@@ -270,9 +276,10 @@ static enum status decode_limit(struct decoding *d, struct text word)
         good = digit <= 9;
         value = value * 10 + digit;
     }
-    if (!good || value == 0 || value > LIMIT_LIST) {
+    if (!good || value == 0 || value > limit_most(d->spec)) {
         char expected[64];
-        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %d", LIMIT_LIST);
+        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u",
+                 limit_most(d->spec));
         return refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
     d->request->limit = value;
@@ -285,7 +292,7 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
 {
     bool limited = false, placed = false;
     enum status status = STATUS_OK;
-    d->request->limit = LIMIT_LIST_USUAL;
+    d->request->limit = d->spec->writes ? LIMIT_SWEEP_USUAL : LIMIT_LIST_USUAL;
     d->request->after = (struct store_listed){0};
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
@@ -378,6 +385,7 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     request->name = NAME_INDEX_LIKE;
     request->has_token = false;
     request->memory_only = false;
+    request->op = (uint8_t)(spec - specs);
     request->time_s = time_s;
     request->item_count = 0;
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};

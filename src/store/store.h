@@ -89,6 +89,17 @@ static inline int store_listed_order(struct store_listed a, struct store_listed 
     return a.id.lo < b.id.lo ? -1 : a.id.lo > b.id.lo;
 }
 
+/* The order of everything a user has: by kind, by type, and within a list as above. */
+static inline int store_user_order(const struct store_reaction *a, const struct store_reaction *b)
+{
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->item.type != b->item.type)
+        return a->item.type < b->item.type ? -1 : 1;
+    return store_listed_order((struct store_listed){a->time_s, a->item.id},
+                              (struct store_listed){b->time_s, b->item.id});
+}
+
 struct store_changes {
     const struct store_reaction *reactions; /* net effect, each key once: time_s 0 removes */
     size_t reaction_count;
@@ -151,6 +162,10 @@ struct store_ops {
     enum status (*list_reactors)(struct store *store, struct item item, uint8_t kind,
                                  struct store_listed after, struct store_listed *out, size_t limit,
                                  size_t *count);
+    /* Likewise everything a user has, of all kinds; `after` of time 0: from the first on. */
+    enum status (*list_user)(struct store *store, struct id user,
+                             const struct store_reaction *after, struct store_reaction *out,
+                             size_t limit, size_t *count);
     enum status (*apply)(struct store *store, const struct store_changes *changes);
     /* Everything applied survives a crash and a power cut when this returns OK. */
     enum status (*flush)(struct store *store);
@@ -198,6 +213,13 @@ static inline enum status store_list_reactors(struct store *store, struct item i
                                               size_t limit, size_t *count)
 {
     return store->ops->list_reactors(store, item, kind, after, out, limit, count);
+}
+
+static inline enum status store_list_user(struct store *store, struct id user,
+                                          const struct store_reaction *after,
+                                          struct store_reaction *out, size_t limit, size_t *count)
+{
+    return store->ops->list_user(store, user, after, out, limit, count);
 }
 
 static inline enum status store_apply(struct store *store, const struct store_changes *changes)

@@ -493,6 +493,40 @@ static void test_pool_shrinks(void **state)
     bed_close(&bed);
 }
 
+/* What was made ready is charged, and the slabs get it before anything else. */
+static void test_made_ready(void **state)
+{
+    (void)state;
+    struct bed bed = {.budget.limit = MIB(16)};
+    bed.pool = slab_pool_new(&bed.budget);
+    assert_non_null(bed.pool);
+    slab_pool_make_ready(bed.pool, MIB(3));
+    size_t pages = MIB(3) / SLAB_PAGE_BYTES;
+    assert_int_equal(slab_pool_free_pages(bed.pool), pages);
+    uint64_t used = memory_used(&bed.budget);
+    assert_in_range(used, MIB(3), MIB(3) + MIB(1));
+    assert_true(slab_init(&bed.slab, bed.pool));
+    uint64_t beside = memory_used(&bed.budget) - used;
+    while (slab_pool_free_pages(bed.pool) > 0)
+        assert_int_not_equal(slab_alloc(&bed.slab, SLAB_CELL_MAX), 0);
+    assert_int_equal(memory_used(&bed.budget), used + beside);
+    bed_close(&bed);
+}
+
+/* No more is made ready than the budget has. */
+static void test_made_ready_within_budget(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = MIB(1)};
+    struct slab_pool *pool = slab_pool_new(&budget);
+    assert_non_null(pool);
+    slab_pool_make_ready(pool, MIB(8));
+    assert_in_range(slab_pool_free_pages(pool), 1, MIB(1) / SLAB_PAGE_BYTES);
+    assert_in_range(memory_used(&budget), 1, MIB(1));
+    slab_pool_free(pool);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
 static void test_hint_stays_inside(void **state)
 {
     (void)state;
@@ -578,6 +612,8 @@ int main(void)
         cmocka_unit_test(test_emptiest_pages_retire_first),
         cmocka_unit_test(test_cancel_in_the_middle_keeps_free_cells),
         cmocka_unit_test(test_pool_shrinks),
+        cmocka_unit_test(test_made_ready),
+        cmocka_unit_test(test_made_ready_within_budget),
         cmocka_unit_test(test_hint_stays_inside),
         cmocka_unit_test(test_threads_share_a_pool),
     };

@@ -61,6 +61,7 @@ void suite_verify(struct store *store);
     TEST(store_suite_lists_order)                                                                  \
     TEST(store_suite_lists_ends)                                                                   \
     TEST(store_suite_lists_gone)                                                                   \
+    TEST(store_suite_lists_user)                                                                   \
     TEST(store_suite_lists_pages)                                                                  \
     TEST(store_suite_model)                                                                        \
     TEST(store_suite_any_batching)                                                                 \

@@ -265,6 +265,95 @@ static void check_list(struct store *store, const struct list *list, uint64_t di
     expect_page(store, list, place, wanted + at, count - at, 1 + (dice >> 24) % 20);
 }
 
+static int compare_of_user(const void *a, const void *b)
+{
+    return store_user_order(a, b);
+}
+
+static size_t model_user(uint32_t user, struct store_reaction *out)
+{
+    size_t count = 0;
+    for (uint32_t item = 0; item < ITEMS; item++)
+        for (uint32_t kind = 0; kind < KINDS; kind++)
+            if (model[user][item][kind] != 0)
+                out[count++] = (struct store_reaction){.user = model_id(user),
+                                                       .item = model_item(item),
+                                                       .kind = (uint8_t)kind,
+                                                       .time_s = model[user][item][kind]};
+    qsort(out, count, sizeof(*out), compare_of_user);
+    return count;
+}
+
+/* What comes behind a place, in pages of one size. */
+static void expect_user(struct store *store, struct id user, struct store_reaction after,
+                        const struct store_reaction *wanted, size_t count, size_t limit)
+{
+    struct store_reaction out[ITEMS * KINDS + 1];
+    size_t got;
+    for (size_t at = 0; at <= count; at += got) {
+        assert_int_equal(store_list_user(store, user, &after, out, limit, &got), STATUS_OK);
+        assert_int_equal(got, count - at < limit ? count - at : limit);
+        for (size_t i = 0; i < got; i++) {
+            assert_int_equal(store_user_order(&out[i], &wanted[at + i]), 0);
+            assert_true(id_equal(out[i].user, user));
+        }
+        if (got == 0)
+            return;
+        after = out[got - 1];
+    }
+}
+
+static void check_users(struct store *store, uint64_t seed)
+{
+    struct store_reaction wanted[ITEMS * KINDS];
+    for (uint32_t user = 0; user < USERS; user++) {
+        uint64_t dice = hash_3(seed, user, 77);
+        size_t count = model_user(user, wanted), at = 0;
+        expect_user(store, model_id(user), (struct store_reaction){0}, wanted, count, 1 + dice % 7);
+        expect_user(store, model_id(user), (struct store_reaction){0}, wanted, count,
+                    ITEMS * KINDS + 1);
+        struct store_reaction place = {.user = model_id(user),
+                                       .item = model_item((dice >> 8) % ITEMS),
+                                       .kind = (uint8_t)((dice >> 16) % KINDS),
+                                       .time_s = 1 + (uint32_t)((dice >> 24) % TIMES)};
+        while (at < count && store_user_order(&wanted[at], &place) <= 0)
+            at++;
+        expect_user(store, model_id(user), place, wanted + at, count - at, 1 + (dice >> 32) % 20);
+    }
+}
+
+/* Everything a user has, at both ends of kinds, types and ids; and nobody else's. */
+void store_suite_lists_user(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    const struct id users[] = {
+        {.lo = 0}, {.lo = UINT64_MAX}, {.hi = 1, .lo = 0}, {UINT64_MAX, UINT64_MAX}};
+    const struct store_reaction ends[] = {
+        {.item = {{.lo = 0}, 0}, .kind = 0, .time_s = UINT32_MAX},
+        {.item = {{.lo = UINT64_MAX}, 0}, .kind = 0, .time_s = 1},
+        {.item = {{.hi = 1}, LIMIT_TYPES - 1}, .kind = 0, .time_s = 1},
+        {.item = {{.lo = 0}, 0}, .kind = LIMIT_NAMES - 1, .time_s = 1},
+        {.item = {{UINT64_MAX, UINT64_MAX}, LIMIT_TYPES - 1}, .kind = LIMIT_NAMES - 1, .time_s = 1},
+    };
+    struct store_reaction none;
+    size_t count = 7;
+    const struct store_reaction first = {0};
+    assert_int_equal(store_list_user(store, users[0], &first, &none, 1, &count), STATUS_OK);
+    assert_int_equal(count, 0);
+    for (size_t user = 0; user < 4; user++)
+        for (size_t i = 0; i < 5; i++) {
+            struct store_reaction reaction = ends[i];
+            reaction.user = users[user];
+            suite_react(store, reaction);
+        }
+    for (size_t user = 0; user < 4; user++)
+        for (size_t limit = 1; limit < 7; limit++)
+            expect_user(store, users[user], first, ends, 5, limit);
+    expect_user(store, (struct id){.lo = 1}, first, ends, 0, 3);
+    suite_done(store);
+}
+
 static void check_lists(struct store *store, uint8_t kind, uint64_t seed)
 {
     for (uint32_t user = 0; user < USERS; user++)
@@ -292,6 +381,8 @@ void store_suite_lists_pages(void **state)
             assert_int_equal(store_flush(store), STATUS_OK);
         for (uint32_t kind = 0; round % 8 == 7 && kind < KINDS; kind++)
             check_lists(store, (uint8_t)kind, hash_3(seed, round, 1001));
+        if (round % 8 == 7)
+            check_users(store, hash_3(seed, round, 1002));
     }
     suite_done(store);
 }

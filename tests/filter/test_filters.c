@@ -118,19 +118,6 @@ static void test_false_positives_of_sequential_ids(void **state)
     filters_free(filters);
 }
 
-struct told {
-    uint64_t calls;
-    uint64_t done;
-    uint64_t total;
-};
-
-static void tell(void *context, uint64_t done, uint64_t total)
-{
-    struct told *told = context;
-    assert_true(done >= told->done && total >= done);
-    *told = (struct told){.calls = told->calls + 1, .done = done, .total = total};
-}
-
 static void test_a_rebuild_equals_what_followed(void **state)
 {
     (void)state;

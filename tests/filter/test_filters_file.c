@@ -259,19 +259,6 @@ static void test_headers_that_lie_are_refused(void **state)
     free(bytes);
 }
 
-struct told {
-    uint64_t calls;
-    uint64_t done;
-    uint64_t total;
-};
-
-static void tell(void *context, uint64_t done, uint64_t total)
-{
-    struct told *told = context;
-    assert_true(done >= told->done && total >= done);
-    *told = (struct told){.calls = told->calls + 1, .done = done, .total = total};
-}
-
 static void test_many_chunks(void **state)
 {
     (void)state;

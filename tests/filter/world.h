@@ -59,4 +59,12 @@ void world_check(const struct world *world, const struct filters *filters);
 void world_suspects(const struct world *world, const struct filters *filters, uint64_t *absent,
                     uint64_t *suspects);
 
+/* What a progress function was told; `tell` is one, for a struct told. */
+struct told {
+    uint64_t calls;
+    uint64_t done;
+    uint64_t total;
+};
+void tell(void *context, uint64_t done, uint64_t total);
+
 #endif

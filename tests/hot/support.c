@@ -433,3 +433,41 @@ void bed_evict(struct bed *bed)
     free(fillings);
     memory_release(&bed->budget, left);
 }
+
+bool bed_reach(void *context, uint64_t position, unsigned timeout_ms)
+{
+    struct bed *bed = context;
+    (void)timeout_ms;
+    bed_project_all(bed);
+    return recorder_position(&bed->recorder, bed->projected) >= position;
+}
+
+enum bed_event bed_disturb(struct bed *bed, struct chance *chance, uint32_t odds, uint32_t now_s)
+{
+    size_t behind = recorder_count(&bed->recorder) - bed->projected;
+    uint32_t dice = chance_below(chance, odds);
+    enum bed_event event = dice < BED_NOTHING ? (enum bed_event)dice : BED_NOTHING;
+    switch (event) {
+    case BED_EVICTED:
+        bed_project_all(bed);
+        bed_evict(bed);
+        break;
+    case BED_FLUSHED:
+        bed_flush(bed);
+        break;
+    case BED_CRASHED:
+        bed_crash(bed, now_s);
+        hot_memory_set_reach(bed->hot, bed_reach, bed);
+        break;
+    case BED_KEPT:
+        bed_keep(bed, now_s);
+        break;
+    case BED_PROJECTED:
+        bed_project_all(bed);
+        break;
+    case BED_NOTHING:
+        if (behind > 0 && chance_below(chance, 3) == 0)
+            bed_project(bed, bed->projected + 1 + chance_below(chance, (uint32_t)behind));
+    }
+    return event;
+}

@@ -92,6 +92,11 @@ void bed_flush(struct bed *bed);
  * does not fit, it goes to the store first.
  */
 void bed_crash(struct bed *bed, uint32_t now_s);
+/* A projector that is there at once, for hot_memory_set_reach; the context is the bed. */
+bool bed_reach(void *context, uint64_t position, unsigned timeout_ms);
+/* One of those things, with a chance of 1 in `odds` each, or some projecting; returns which. */
+enum bed_event { BED_EVICTED, BED_FLUSHED, BED_CRASHED, BED_KEPT, BED_PROJECTED, BED_NOTHING };
+enum bed_event bed_disturb(struct bed *bed, struct chance *chance, uint32_t odds, uint32_t now_s);
 void bed_keep(struct bed *bed, uint32_t now_s); /* a round of the keeper */
 
 /* One request, run alone: as an I/O thread, and if that cannot, as worker 0. */

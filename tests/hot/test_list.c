@@ -26,14 +26,6 @@ struct world {
     uint64_t evicted;
 };
 
-static bool reach(void *context, uint64_t position, unsigned timeout_ms)
-{
-    struct bed *bed = context;
-    (void)timeout_ms;
-    bed_project_all(bed);
-    return recorder_position(&bed->recorder, bed->projected) >= position;
-}
-
 static int compare(const void *a, const void *b)
 {
     return store_listed_order(*(const struct store_listed *)a, *(const struct store_listed *)b);
@@ -120,32 +112,11 @@ static void change(struct world *world)
 
 static void disturb(struct world *world)
 {
-    struct bed *bed = &world->bed;
-    size_t behind = recorder_count(&bed->recorder) - bed->projected;
-    switch (chance_below(&world->chance, 40)) {
-    case 0:
-        bed_project_all(bed);
-        bed_evict(bed);
-        world->evicted += !bed_has_user(bed, id_number(0));
-        break;
-    case 1:
-        bed_flush(bed);
-        break;
-    case 2:
-        bed_crash(bed, world->clock_s);
-        hot_memory_set_reach(bed->hot, reach, bed);
+    enum bed_event event = bed_disturb(&world->bed, &world->chance, 40, world->clock_s);
+    if (event == BED_EVICTED)
+        world->evicted += !bed_has_user(&world->bed, id_number(0));
+    if (event == BED_CRASHED)
         world->clock_s = world->floor_s + 5; /* nothing tells it what time it was before */
-        break;
-    case 3:
-        bed_keep(bed, world->clock_s);
-        break;
-    case 4:
-        bed_project_all(bed);
-        break;
-    default:
-        if (behind > 0 && chance_below(&world->chance, 3) == 0)
-            bed_project(bed, bed->projected + 1 + chance_below(&world->chance, (uint32_t)behind));
-    }
 }
 
 static void some_changes(struct world *world, uint32_t most)
@@ -226,7 +197,7 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
     struct hot_memory_options options = bed_options();
     options.shelf_max = shelf_max;
     bed_open_stored(&world->bed, GIB(1), options);
-    hot_memory_set_reach(world->bed.hot, reach, &world->bed);
+    hot_memory_set_reach(world->bed.hot, bed_reach, &world->bed);
     uint64_t lists = 0;
     for (uint64_t i = 0; i < rounds; i++) {
         some_changes(world, 30);
@@ -393,7 +364,7 @@ static void test_reactors_wait_for_the_store(void **state)
         .action = HOT_LIST_REACTORS, .items = &item, .item_count = 1, .limit = 5};
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, NAME_INDEX_LIKE, item, 10);
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
-    hot_memory_set_reach(bed.hot, reach, &bed);
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_int_equal(request.count, 1);
     assert_int_equal(bed.scratch.listed[request.first].time_s, 10);

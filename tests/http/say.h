@@ -1,6 +1,6 @@
 /* Puts text together, piece by piece, and fails the test if it does not fit. Behind cmocka.h. */
-#ifndef LAUD_TESTS_SAY_H
-#define LAUD_TESTS_SAY_H
+#ifndef LAUD_HTTP_SAY_H
+#define LAUD_HTTP_SAY_H
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -57,6 +57,11 @@ static void flags_and_numbers(void **state)
     request = ask(HOT_ADD, 1);
     request.value = INT64_MIN;
     expect(&request, true, "{\"value\":-9223372036854775808}");
+    request.action = HOT_DROP;
+    request.value = 7;
+    expect(&request, true, "{\"removed\":7,\"more\":false}");
+    request.more = true;
+    expect(&request, true, "{\"removed\":7,\"more\":true}");
     request = ask(HOT_ASK, 2);
     expect(&request, false, "{\"set\":[true,false]}");
     request = ask(HOT_ASK, 1);

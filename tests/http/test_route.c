@@ -61,7 +61,8 @@ static void other_paths_are_not(void **state)
                                         "/v1/fee",
                                         "/v1/items//counts",
                                         "/v1/items/video:1/counts/x",
-                                        "/v1/items/video:1",
+
+                                        "/v1/items/video:1/x",
                                         "/v1/items/video:1/reactions/like/2/3",
                                         "/a/b/c/d/e/f/g/h/i/j",
                                         "*"};

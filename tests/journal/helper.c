@@ -11,6 +11,8 @@
 #include "base/hash.h"
 #include "base/names.h"
 
+char test_directory[64];
+
 void directory_make(char path[64])
 {
     bool memory = access("/dev/shm", W_OK) == 0;
@@ -20,10 +22,10 @@ void directory_make(char path[64])
 
 void directory_remove(const char *path)
 {
-    DIR *directory = opendir(path);
+    DIR *open = opendir(path);
     struct dirent *entry;
-    assert_non_null(directory);
-    while ((entry = readdir(directory)) != NULL) {
+    assert_non_null(open);
+    while ((entry = readdir(open)) != NULL) {
         char name[512];
         struct stat facts;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -35,8 +37,22 @@ void directory_remove(const char *path)
         else
             assert_int_equal(unlink(name), 0);
     }
-    closedir(directory);
+    closedir(open);
     assert_int_equal(rmdir(path), 0);
+}
+
+int directory_setup(void **state)
+{
+    (void)state;
+    directory_make(test_directory);
+    return 0;
+}
+
+int directory_teardown(void **state)
+{
+    (void)state;
+    directory_remove(test_directory);
+    return 0;
 }
 
 struct event sample_event(uint64_t number)

@@ -23,6 +23,11 @@
 void directory_make(char path[64]);
 void directory_remove(const char *path);
 
+/* A test's own, for cmocka_unit_test_setup_teardown. */
+extern char test_directory[64];
+int directory_setup(void **state);
+int directory_teardown(void **state);
+
 /* The event of this number: all types and widths come up. */
 struct event sample_event(uint64_t number);
 bool event_equal(const struct event *a, const struct event *b);

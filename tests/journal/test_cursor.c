@@ -14,22 +14,7 @@
 #include "helper.h"
 #include "journal/file/cursor.h"
 
-static char directory[64];
 static char problem[256];
-
-static int setup(void **state)
-{
-    (void)state;
-    directory_make(directory);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    directory_remove(directory);
-    return 0;
-}
 
 /* Sample events until it has had enough. */
 struct stopper {
@@ -68,7 +53,8 @@ static void cursor_expect(struct journal_cursor *cursor, uint64_t limit, struct 
 static struct journal_cursor *cursor_at(uint64_t position)
 {
     struct journal_cursor *cursor;
-    enum status status = journal_cursor_open(directory, position, &cursor, problem, sizeof problem);
+    enum status status =
+        journal_cursor_open(test_directory, position, &cursor, problem, sizeof problem);
     if (status != STATUS_OK)
         fail_msg("%s: %s", status_name(status), problem);
     assert_int_equal(journal_cursor_position(cursor), position);
@@ -80,7 +66,7 @@ static uint64_t make_journal(uint64_t events, uint64_t seed)
 {
     struct user user;
     struct chance chance = {seed};
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     while (user.appended < events) {
         uint64_t most = chance_next(&chance) % 4 == 0 ? 3 : 150;
         uint64_t count = 1 + chance_next(&chance) % most;
@@ -88,7 +74,7 @@ static uint64_t make_journal(uint64_t events, uint64_t seed)
         assert_int_equal(user_wait(&user), STATUS_OK);
     }
     user_close(&user);
-    assert_int_equal(count_samples(directory), events);
+    assert_int_equal(count_samples(test_directory), events);
     return user.end;
 }
 
@@ -113,7 +99,7 @@ static void test_from_every_place(void **state)
         if (number < EVENTS) {
             uint64_t inside = place.bytes + 8 * (1 + chance_next(&chance) % (size / 8 - 1));
             assert_int_equal(
-                journal_cursor_open(directory, inside, &cursor, problem, sizeof problem),
+                journal_cursor_open(test_directory, inside, &cursor, problem, sizeof problem),
                 STATUS_DAMAGED);
             assert_non_null(strstr(problem, "lies inside this event"));
             assert_non_null(strstr(problem, ".seg, offset "));
@@ -168,7 +154,7 @@ static void test_following_closely(void **state)
     struct chance chance = {test_seed()};
     struct user user;
     struct stopper stopper = {.then = STATUS_MORE};
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     struct journal_cursor *cursor = cursor_at(0);
     while (user.appended < 20000) {
         user_append(&user, 1 + chance_next(&chance) % (chance_next(&chance) % 8 ? 30 : 1500));
@@ -189,7 +175,7 @@ static void test_it_goes_on_in_the_next_life(void **state)
     struct user user;
     uint64_t number = 0;
     for (int life = 0; life < 12; life++) {
-        assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+        assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
         struct stopper stopper = {
             .check = sample_check_from(number), .left = UINT64_MAX, .then = STATUS_MORE};
         struct journal_cursor *cursor = cursor_at(stopper.check.bytes);
@@ -208,8 +194,9 @@ static void test_it_goes_on_in_the_next_life(void **state)
 static void expect_no_cursor(uint64_t position, const char *sentence)
 {
     struct journal_cursor *cursor;
-    assert_int_equal(journal_cursor_open(directory, position, &cursor, problem, sizeof problem),
-                     STATUS_DAMAGED);
+    assert_int_equal(
+        journal_cursor_open(test_directory, position, &cursor, problem, sizeof problem),
+        STATUS_DAMAGED);
     assert_null(cursor);
     if (strstr(problem, sentence) == NULL)
         fail_msg("%s", problem);
@@ -223,7 +210,7 @@ static void test_what_the_journal_does_not_have(void **state)
     expect_no_cursor(8, "no segments");
     uint64_t end = make_journal(EVENTS, 1);
     expect_no_cursor(end + 8, "there should be more");
-    snprintf(path, sizeof path, "%s/0000000001.seg", directory);
+    snprintf(path, sizeof path, "%s/0000000001.seg", test_directory);
     assert_int_equal(unlink(path), 0);
     expect_no_cursor(0, "from position 0 to ");
     assert_non_null(strstr(problem, "0000000002.seg, offset 0"));
@@ -243,7 +230,7 @@ static struct segment *segment_load(const char *name)
 {
     struct segment *segment = calloc(1, sizeof *segment);
     assert_non_null(segment);
-    snprintf(segment->path, sizeof segment->path, "%s/%s", directory, name);
+    snprintf(segment->path, sizeof segment->path, "%s/%s", test_directory, name);
     FILE *file = fopen(segment->path, "rb");
     assert_non_null(file);
     segment->length = fread(segment->bytes, 1, sizeof segment->bytes, file);
@@ -374,7 +361,7 @@ static uint64_t read_with_plan(const char *plan, uint64_t end, bool *failed)
     struct stopper stopper = {.left = UINT64_MAX, .then = STATUS_MORE};
     struct journal_cursor *cursor;
     assert_int_equal(io_faults_plan(plan), 0);
-    enum status status = journal_cursor_open(directory, 0, &cursor, problem, sizeof problem);
+    enum status status = journal_cursor_open(test_directory, 0, &cursor, problem, sizeof problem);
     if (status == STATUS_OK)
         status = journal_cursor_read(cursor, end, stopper_visit, &stopper, problem, sizeof problem);
     uint64_t calls = io_faults_calls();
@@ -436,7 +423,7 @@ static void test_a_cursor_before_the_first_segment(void **state)
     for (int life = 0; life < 3; life++) {
         char path[128];
         assert_int_equal(io_faults_plan("spare.allocate:1+:ENOSPC"), 0);
-        assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+        assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
         assert_int_equal(journal_state(user.journal), STATUS_DISK_FULL);
         struct stopper stopper = {
             .check = sample_check_from(number), .left = UINT64_MAX, .then = STATUS_MORE};
@@ -453,7 +440,7 @@ static void test_a_cursor_before_the_first_segment(void **state)
         assert_int_equal(number, user.appended);
         journal_cursor_close(cursor);
         user_close(&user);
-        snprintf(path, sizeof path, "%s/spare.seg", directory);
+        snprintf(path, sizeof path, "%s/spare.seg", test_directory);
         unlink(path);
     }
     assert_int_equal(number, 200);
@@ -461,7 +448,7 @@ static void test_a_cursor_before_the_first_segment(void **state)
 
 #endif
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, directory_setup, directory_teardown)
 
 int main(void)
 {

@@ -12,22 +12,6 @@
 #include "base/io.h"
 #include "helper.h"
 
-static char directory[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    directory_make(directory);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    directory_remove(directory);
-    return 0;
-}
-
 #ifdef LAUD_FAULTS
 
 /* What the run was promised, whatever went wrong in it. */
@@ -44,7 +28,7 @@ struct outcome {
 static void use_journal(struct outcome *outcome, uint64_t groups)
 {
     struct user user;
-    if (user_open(&user, directory, DURABILITY_COMMIT, NULL) != STATUS_OK) {
+    if (user_open(&user, test_directory, DURABILITY_COMMIT, NULL) != STATUS_OK) {
         outcome->failed = true;
         assert_true(user.report.problem[0] != '\0');
         return;
@@ -74,8 +58,8 @@ static void use_journal(struct outcome *outcome, uint64_t groups)
 static void run_with_plan(const char *plan, struct outcome *outcome, uint64_t *calls)
 {
     *outcome = (struct outcome){0};
-    directory_remove(directory);
-    assert_int_equal(mkdir(directory, 0777), 0);
+    directory_remove(test_directory);
+    assert_int_equal(mkdir(test_directory, 0777), 0);
     assert_int_equal(io_faults_plan(plan), 0);
     use_journal(outcome, GROUPS_FIRST);
     use_journal(outcome, GROUPS_SECOND);
@@ -86,7 +70,7 @@ static void run_with_plan(const char *plan, struct outcome *outcome, uint64_t *c
 static void check_after(const char *plan, const struct outcome *outcome)
 {
     struct user user;
-    enum status status = user_open(&user, directory, DURABILITY_COMMIT, NULL);
+    enum status status = user_open(&user, test_directory, DURABILITY_COMMIT, NULL);
     if (status != STATUS_OK)
         fail_msg("%s: %s: %s", plan, status_name(status), user.report.problem);
     if (user.found.wrong || user.found.count < outcome->released)
@@ -96,7 +80,7 @@ static void check_after(const char *plan, const struct outcome *outcome)
     assert_int_equal(user_append(&user, 10), 10);
     assert_int_equal(user_wait(&user), STATUS_OK);
     user_close(&user);
-    assert_int_equal(count_samples(directory), user.appended);
+    assert_int_equal(count_samples(test_directory), user.appended);
 }
 
 static void fail_each_call(const char *what, bool harmless)
@@ -151,7 +135,7 @@ static void expect_readonly_for_good(const char *plan, const char *point, uint64
 {
     struct user user;
     struct journal_stats stats;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     uint64_t before = user.found.count;
     assert_int_equal(io_faults_plan(plan), 0);
     assert_int_equal(user_append(&user, 10), 10);
@@ -167,7 +151,7 @@ static void expect_readonly_for_good(const char *plan, const char *point, uint64
     assert_int_equal(io_faults_calls_at(point), calls);
     assert_int_equal(io_faults_calls_at("mark.write"), 0);
     assert_int_equal(io_faults_plan(NULL), 0);
-    uint64_t after = count_samples(directory);
+    uint64_t after = count_samples(test_directory);
     assert_true(after == before || after == before + 10);
 }
 
@@ -181,7 +165,7 @@ static void test_a_failed_write_is_never_tried_again(void **state)
 {
     (void)state;
     expect_readonly_for_good("segment.write:1:EIO", "segment.write", 1);
-    assert_int_equal(count_samples(directory), 0);
+    assert_int_equal(count_samples(test_directory), 0);
 }
 
 /* A sync that is left out must be noticed by whoever looks for it: the harness can tell. */
@@ -189,14 +173,14 @@ static void test_a_plan_can_leave_calls_out(void **state)
 {
     (void)state;
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(io_faults_plan("segment.write:1:SKIP"), 0);
     assert_int_equal(user_append(&user, 10), 10);
     assert_int_equal(user_wait(&user), STATUS_OK);
     assert_int_equal(io_faults_plan(NULL), 0);
     user_close(&user);
     struct journal_report report;
-    assert_int_equal(journal_file_verify(directory, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_DAMAGED);
 }
 
 static void test_a_full_disk_refuses_and_recovers(void **state)
@@ -205,7 +189,7 @@ static void test_a_full_disk_refuses_and_recovers(void **state)
     struct user user;
     struct journal_stats stats;
     assert_int_equal(io_faults_plan("spare.allocate:2+:ENOSPC"), 0);
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     uint64_t took = user_append(&user, 100000);
     assert_true(took > 100 && took < 2000);
     assert_int_equal(journal_admit(user.journal), STATUS_DISK_FULL);
@@ -218,7 +202,7 @@ static void test_a_full_disk_refuses_and_recovers(void **state)
     assert_int_equal(user_append(&user, 5000), 5000);
     assert_int_equal(user_wait(&user), STATUS_OK);
     user_close(&user);
-    assert_int_equal(count_samples(directory), took + 5000);
+    assert_int_equal(count_samples(test_directory), took + 5000);
 }
 
 static void test_opening_on_a_full_disk_serves_and_recovers(void **state)
@@ -226,7 +210,7 @@ static void test_opening_on_a_full_disk_serves_and_recovers(void **state)
     (void)state;
     struct user user;
     assert_int_equal(io_faults_plan("spare.write:1+:EDQUOT"), 0);
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(journal_state(user.journal), STATUS_DISK_FULL);
     assert_int_equal(user_append(&user, 1), 0);
     assert_int_equal(io_faults_plan(NULL), 0);
@@ -234,7 +218,7 @@ static void test_opening_on_a_full_disk_serves_and_recovers(void **state)
     assert_int_equal(user_append(&user, 100), 100);
     assert_int_equal(user_wait(&user), STATUS_OK);
     user_close(&user);
-    assert_int_equal(count_samples(directory), 100);
+    assert_int_equal(count_samples(test_directory), 100);
 }
 
 #endif
@@ -255,7 +239,7 @@ static void fill_disk(const char *path)
 static void use_full_disk(const char *ballast)
 {
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     fill_disk(ballast);
     uint64_t took = user_append(&user, 1000000);
     assert_int_equal(user_wait(&user), STATUS_OK);
@@ -267,8 +251,8 @@ static void use_full_disk(const char *ballast)
     fill_disk(ballast);
     took += user_append(&user, 1000000);
     user_close(&user); /* on the full disk */
-    assert_int_equal(count_samples(directory), took + 1);
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(count_samples(test_directory), took + 1);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(user.found.count, took + 1);
     assert_int_equal(unlink(ballast), 0);
     user_await_state(&user, STATUS_OK);
@@ -279,16 +263,16 @@ static void test_a_disk_that_is_really_full(void **state)
 {
     (void)state;
     char ballast[128];
-    if (mount("tmpfs", directory, "tmpfs", 0, "size=1m") != 0) {
+    if (mount("tmpfs", test_directory, "tmpfs", 0, "size=1m") != 0) {
         print_message("skipped: cannot mount a small tmpfs: %s\n", strerror(errno));
         skip();
     }
-    snprintf(ballast, sizeof ballast, "%s/ballast", directory);
+    snprintf(ballast, sizeof ballast, "%s/ballast", test_directory);
     use_full_disk(ballast);
-    assert_int_equal(umount2(directory, MNT_DETACH), 0);
+    assert_int_equal(umount2(test_directory, MNT_DETACH), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, directory_setup, directory_teardown)
 
 int main(void)
 {

@@ -13,27 +13,11 @@
 #include "helper.h"
 #include "journal/file/cursor.h"
 
-static char directory[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    directory_make(directory);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    directory_remove(directory);
-    return 0;
-}
-
 static void segment_path(uint64_t number, char path[128])
 {
     char name[SEGMENT_NAME_BYTES];
     segment_name(number, name);
-    snprintf(path, 128, "%s/%s", directory, name);
+    snprintf(path, 128, "%s/%s", test_directory, name);
 }
 
 /* The header of a segment; false if there is no such file. */
@@ -98,7 +82,7 @@ static void test_what_lies_below_goes(void **state)
     struct user user;
     struct chance chance = {test_seed()};
     uint64_t position = 0;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     check_first(user.journal, 0);
     for (int i = 0; i < 50; i++) {
         user_append(&user, 1 + chance_next(&chance) % 1000);
@@ -112,7 +96,7 @@ static void test_what_lies_below_goes(void **state)
     uint64_t end = user.appended;
     user_close(&user);
     struct journal_report report;
-    assert_int_equal(journal_file_verify(directory, NULL, &report), STATUS_OK);
+    assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_OK);
     assert_true(report.first > 0 && report.first <= position);
     assert_int_equal(report.events, end - number_at(report.first));
     assert_int_equal(report.bytes, report.end - report.first);
@@ -126,7 +110,8 @@ static void test_the_current_segment_stays(void **state)
     uint64_t lives = 0;
     uint64_t first = 0;
     for (; lives < 10; lives++) {
-        assert_int_equal(user_open_from(&user, directory, DURABILITY_COMMIT, first), STATUS_OK);
+        assert_int_equal(user_open_from(&user, test_directory, DURABILITY_COMMIT, first),
+                         STATUS_OK);
         assert_false(user.found.wrong);
         journal_stats(user.journal, &stats);
         assert_int_equal(stats.first, sample_position(first));
@@ -149,7 +134,7 @@ static uint64_t make_beheaded(uint64_t *end)
 {
     struct user user;
     struct journal_stats stats;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     user_append(&user, 10000);
     assert_int_equal(user_wait(&user), STATUS_OK);
     assert_int_equal(journal_forget(user.journal, user.end / 2), STATUS_OK);
@@ -164,7 +149,7 @@ static enum status verify_from(uint64_t from, struct sample_check *check,
                                struct journal_report *report)
 {
     struct journal_reading reading = {.visit = sample_visit, .context = check, .from = from};
-    return journal_file_verify(directory, &reading, report);
+    return journal_file_verify(test_directory, &reading, report);
 }
 
 static void test_reading_from_any_event(void **state)
@@ -196,7 +181,7 @@ static void test_reading_from_any_event(void **state)
         position += size;
     }
     struct user user;
-    assert_int_equal(user_open_from(&user, directory, DURABILITY_COMMIT, 9000), STATUS_OK);
+    assert_int_equal(user_open_from(&user, test_directory, DURABILITY_COMMIT, 9000), STATUS_OK);
     assert_int_equal(user.found.count, 10000);
     assert_false(user.found.wrong);
     user_append(&user, 10);
@@ -230,7 +215,7 @@ static void test_what_is_needed_and_missing_is_named(void **state)
     assert_non_null(strstr(report.problem, "the store is ahead of the journal"));
     assert_int_equal(check.count, 0);
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_DAMAGED);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_DAMAGED);
 }
 
 static void test_an_empty_journal_cannot_be_behind_a_store(void **state)
@@ -311,8 +296,8 @@ static void test_the_mark_does_not_lie_before_the_first_segment(void **state)
     uint64_t end;
     struct journal_report report;
     make_beheaded(&end);
-    assert_int_equal(mark_make(directory), 0);
-    assert_int_equal(journal_file_verify(directory, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(mark_make(test_directory), 0);
+    assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, "the mark lies before it"));
 }
 
@@ -327,7 +312,7 @@ static void test_a_sync_that_is_asked_for(void **state)
     (void)state;
     struct user user;
     struct journal_stats stats;
-    assert_int_equal(user_open(&user, directory, DURABILITY_NONE, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_NONE, NULL), STATUS_OK);
     for (uint64_t i = 1; i <= 20; i++) {
         user_append(&user, i);
         assert_int_equal(user_wait(&user), STATUS_OK);
@@ -343,7 +328,7 @@ static void test_a_sync_that_is_asked_for(void **state)
     journal_sync(user.journal); /* writes it first */
     await_durable(&user);
     user_close(&user);
-    assert_int_equal(user_open(&user, directory, DURABILITY_NONE, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_NONE, NULL), STATUS_OK);
     assert_int_equal(user.found.count, 211);
     assert_int_equal(journal_durable(user.journal), user.end); /* at once */
     user_close(&user);
@@ -365,8 +350,8 @@ static void test_forgetting_behind_a_cursor_under_load(void **state)
     pthread_t appender;
     uint64_t most = 0;
     uint64_t end = sample_position(60000);
-    assert_int_equal(user_open(&user, directory, DURABILITY_INTERVAL, NULL), STATUS_OK);
-    assert_int_equal(journal_cursor_open(directory, 0, &cursor, problem, sizeof problem),
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_INTERVAL, NULL), STATUS_OK);
+    assert_int_equal(journal_cursor_open(test_directory, 0, &cursor, problem, sizeof problem),
                      STATUS_OK);
     assert_int_equal(pthread_create(&appender, NULL, append_many, &user), 0);
     while (check.bytes < end) {
@@ -401,7 +386,7 @@ static void test_a_failure_to_forget_is_harmless(void **state)
     static const char *const points[] = {"segment.open", "segment.size", "segment.read",
                                          "forget.unlink", "forget.sync"};
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     for (size_t i = 0; i < 2 * sizeof points / sizeof *points; i++) {
         char plan[64];
         snprintf(plan, sizeof plan, "%s:%zu:EIO", points[i / 2], i % 2 + 1);
@@ -430,7 +415,7 @@ static void test_a_sync_that_is_asked_for_and_fails(void **state)
 {
     (void)state;
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_NONE, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_NONE, NULL), STATUS_OK);
     user_append(&user, 10);
     assert_int_equal(user_wait(&user), STATUS_OK);
     assert_int_equal(io_faults_plan("segment.sync:1:EIO"), 0);
@@ -445,7 +430,7 @@ static void test_a_sync_that_is_asked_for_and_fails(void **state)
 
 #endif
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, directory_setup, directory_teardown)
 
 int main(void)
 {

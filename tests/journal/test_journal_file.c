@@ -7,32 +7,16 @@
 
 #include "helper.h"
 
-static char directory[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    directory_make(directory);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    directory_remove(directory);
-    return 0;
-}
-
 static uint64_t bytes_on_disk(void)
 {
-    DIR *files = opendir(directory);
+    DIR *files = opendir(test_directory);
     struct dirent *entry;
     uint64_t total = 0;
     assert_non_null(files);
     while ((entry = readdir(files)) != NULL) {
         char path[512];
         struct stat facts;
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", test_directory, entry->d_name);
         assert_int_equal(stat(path, &facts), 0);
         total += S_ISREG(facts.st_mode) ? (uint64_t)facts.st_size : 0;
     }
@@ -44,7 +28,7 @@ static void test_what_is_committed_comes_back_in_order(void **state)
 {
     (void)state;
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(user.found.count, 0);
     assert_int_equal(user_append(&user, 1000), 1000);
     assert_int_equal(user_wait(&user), STATUS_OK);
@@ -56,9 +40,9 @@ static void test_what_is_committed_comes_back_in_order(void **state)
     assert_int_equal(stats.written, user.end);
     assert_int_equal(stats.appended, user.end);
     assert_int_equal(stats.events, 1000);
-    assert_int_equal(count_samples(directory), 1000); /* also while it is open */
+    assert_int_equal(count_samples(test_directory), 1000); /* also while it is open */
     user_close(&user);
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(user.found.count, 1000);
     assert_false(user.found.wrong);
     assert_int_equal(user.report.torn_bytes, 0);
@@ -102,8 +86,9 @@ static void test_what_gathers_during_a_commit_is_one_batch(void **state)
     (void)state;
     struct hold hold = {
         .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .holding = true};
-    struct journal_file_options options = {
-        .directory = directory, .durability = DURABILITY_COMMIT, .segment_bytes = SMALL_SEGMENT};
+    struct journal_file_options options = {.directory = test_directory,
+                                           .durability = DURABILITY_COMMIT,
+                                           .segment_bytes = SMALL_SEGMENT};
     struct journal_tuning tuning = small_tuning();
     struct journal_report report;
     struct journal_stats stats;
@@ -131,8 +116,13 @@ static void test_what_gathers_during_a_commit_is_one_batch(void **state)
     assert_int_equal(stats.batches, 2);
     assert_int_equal(stats.syncs, 2);
     assert_int_equal(stats.events, 101);
+    assert_int_equal(stats.batch_events.sum, 101);
+    assert_int_equal(stats.batch_events.counts[0], 1); /* one of 1 */
+    assert_int_equal(stats.batch_events.counts[7], 1); /* and one of 65 to 128 */
+    assert_int_equal(buckets_count(&stats.sync_times), 2);
+    assert_int_equal(stats.sync_times.sum, stats.sync_ns);
     journal_close(journal);
-    assert_int_equal(count_samples(directory), 101);
+    assert_int_equal(count_samples(test_directory), 101);
 }
 
 static uint64_t passed_ns(void *context)
@@ -158,7 +148,7 @@ static void test_interval_syncs_when_its_time_has_passed(void **state)
     struct user user;
     tuning.now_ns = passed_ns;
     tuning.clock_context = &now_ns;
-    assert_int_equal(user_open(&user, directory, DURABILITY_INTERVAL, &tuning), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_INTERVAL, &tuning), STATUS_OK);
     assert_int_equal(user_append(&user, 10), 10);
     assert_int_equal(user_wait(&user), STATUS_OK);
     atomic_fetch_add(&now_ns, 99999999);
@@ -182,7 +172,7 @@ static void test_interval_syncs_when_its_time_has_passed(void **state)
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.syncs, 2);
     user_close(&user);
-    assert_int_equal(count_samples(directory), 21);
+    assert_int_equal(count_samples(test_directory), 21);
 }
 
 static void test_without_durability_closing_syncs(void **state)
@@ -191,7 +181,7 @@ static void test_without_durability_closing_syncs(void **state)
     struct journal_stats stats;
     struct journal_report report;
     struct user user;
-    assert_int_equal(user_open(&user, directory, DURABILITY_NONE, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_NONE, NULL), STATUS_OK);
     assert_int_equal(user_append(&user, 100), 100);
     assert_int_equal(user_wait(&user), STATUS_OK);
     journal_stats(user.journal, &stats);
@@ -199,7 +189,7 @@ static void test_without_durability_closing_syncs(void **state)
     assert_int_equal(stats.durable, 0);
     uint64_t end = user.end;
     user_close(&user);
-    assert_int_equal(journal_file_verify(directory, NULL, &report), STATUS_OK);
+    assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_OK);
     assert_int_equal(report.durable_mark, end);
 }
 
@@ -208,12 +198,12 @@ static void test_many_segments(void **state)
     (void)state;
     struct user user;
     struct journal_report report;
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(user_append(&user, 30000), 30000);
     assert_int_equal(user_wait(&user), STATUS_OK);
     user_close(&user);
-    assert_int_equal(count_samples(directory), 30000);
-    assert_int_equal(journal_file_verify(directory, NULL, &report), STATUS_OK);
+    assert_int_equal(count_samples(test_directory), 30000);
+    assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_OK);
     assert_true(report.segments > 15);
     assert_int_equal(report.bytes_read, report.bytes_total);
     assert_int_equal(report.bytes, user.end);
@@ -224,7 +214,7 @@ static void test_reopening_often_leaves_little(void **state)
     (void)state;
     struct user user;
     for (uint64_t i = 0; i < 300; i++) {
-        assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+        assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
         assert_int_equal(user.found.count, i / 3 * 5);
         if (i % 3 == 2) {
             assert_int_equal(user_append(&user, 5), 5);
@@ -232,14 +222,14 @@ static void test_reopening_often_leaves_little(void **state)
         }
         user_close(&user);
     }
-    assert_int_equal(count_samples(directory), 500);
+    assert_int_equal(count_samples(test_directory), 500);
     assert_true(bytes_on_disk() < 100 * KIB(5) + 2 * SMALL_SEGMENT);
 }
 
 /* As kill -9 would leave it: everything as it is on disk now, copied from under the journal. */
 static void copy_directory(const char *to)
 {
-    DIR *files = opendir(directory);
+    DIR *files = opendir(test_directory);
     struct dirent *entry;
     assert_non_null(files);
     while ((entry = readdir(files)) != NULL) {
@@ -247,7 +237,7 @@ static void copy_directory(const char *to)
         static char bytes[SMALL_SEGMENT];
         if (entry->d_name[0] == '.')
             continue;
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", test_directory, entry->d_name);
         FILE *in = fopen(path, "rb");
         if (in == NULL && strncmp(entry->d_name, "spare", 5) == 0)
             continue; /* the preparer has just finished it */
@@ -269,7 +259,7 @@ static void test_a_crash_in_each_life_loses_nothing(void **state)
     for (int life = 0; life < 20; life++) {
         char copy[64];
         struct user user;
-        assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+        assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
         assert_int_equal(user.found.count, expected);
         assert_false(user.found.wrong);
         assert_int_equal(user.report.torn_bytes, 0);
@@ -279,10 +269,10 @@ static void test_a_crash_in_each_life_loses_nothing(void **state)
         directory_make(copy);
         copy_directory(copy);
         user_close(&user);
-        directory_remove(directory);
-        assert_int_equal(rename(copy, directory), 0);
+        directory_remove(test_directory);
+        assert_int_equal(rename(copy, test_directory), 0);
     }
-    assert_int_equal(count_samples(directory), expected);
+    assert_int_equal(count_samples(test_directory), expected);
 }
 
 static void test_leftovers_of_a_crash_are_cleared(void **state)
@@ -292,18 +282,18 @@ static void test_leftovers_of_a_crash_are_cleared(void **state)
     static const char *const names[] = {"spare.tmp", "mark.tmp", "spare.seg", "reserve"};
     char path[128];
     for (size_t i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        snprintf(path, sizeof path, "%s/%s", test_directory, names[i]);
         FILE *file = fopen(path, "wb");
         assert_non_null(file);
         fputs("junk", file);
         fclose(file);
     }
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     assert_int_equal(user_append(&user, 3000), 3000);
     assert_int_equal(user_wait(&user), STATUS_OK);
     user_close(&user);
-    assert_int_equal(count_samples(directory), 3000);
-    snprintf(path, sizeof path, "%s/mark.tmp", directory);
+    assert_int_equal(count_samples(test_directory), 3000);
+    snprintf(path, sizeof path, "%s/mark.tmp", test_directory);
     assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -323,16 +313,16 @@ static void test_a_visitor_can_refuse(void **state)
     struct journal_report report;
     int calls = 0;
     struct journal_reading reading = {.visit = refuse_third, .context = &calls};
-    assert_int_equal(user_open(&user, directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     user_append(&user, 10);
     user_close(&user);
-    assert_int_equal(journal_file_verify(directory, &reading, &report), STATUS_DAMAGED);
+    assert_int_equal(journal_file_verify(test_directory, &reading, &report), STATUS_DAMAGED);
     assert_int_equal(calls, 3);
     assert_non_null(strstr(report.problem, "0000000001.seg, offset "));
     assert_non_null(strstr(report.problem, status_sentence(STATUS_TABLE_FULL)));
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, directory_setup, directory_teardown)
 
 int main(void)
 {

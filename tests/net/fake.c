@@ -31,10 +31,28 @@ static void add_counter(struct hot_scratch *scratch, struct hot_answer *answer, 
     scratch->counters[scratch->used++] = (struct hot_counter){value, NAME_INDEX_COMMENT};
 }
 
+/* Removes as much as it gets leave for. */
+static void answer_sweep(struct fake *fake, struct hot_request *request)
+{
+    enum status status = STATUS_OK;
+    request->value = 0;
+    while (request->value < request->limit &&
+           (status = request->leave->take(request->leave, LIMIT_BATCH)) == STATUS_OK)
+        for (uint32_t i = 0; i < LIMIT_BATCH; i++, request->value++)
+            journal_append(fake->journal,
+                           &(struct event){.type = EVENT_CLEAR, .item = request->items[0]});
+    request->more = status != STATUS_OK;
+    request->status = request->value > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
+}
+
 static void answer(struct fake *fake, struct hot_request *request, struct hot_scratch *scratch)
 {
     const struct item *items = request->items;
     bool writes = request->action <= HOT_ADD;
+    if (request->action == HOT_DROP) {
+        answer_sweep(fake, request);
+        return;
+    }
     request->status = STATUS_OK;
     request->value = request->action == HOT_ADD ? (int64_t)items[0].id.lo : 1;
     if (writes)

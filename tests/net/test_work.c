@@ -313,6 +313,57 @@ static void writes_wait_for_a_store_that_is_behind(void **state)
     fake_stop(&fake);
 }
 
+static long read_number(int client)
+{
+    char line[128];
+    client_read_line(client, line, sizeof line);
+    assert_int_equal(line[0], ':');
+    return strtol(line + 1, NULL, 10);
+}
+
+/* A DROP asks again before each batch, tells how far it came, and takes nobody else's leave. */
+static void a_drop_stops_where_the_store_is_too_far_behind(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 3999;
+    fake.parts.lag_max_bytes = 4000;
+    fake_start(&fake);
+    fake_gate(&fake, true);
+    int client = client_open(&fake);
+    client_send(client, "DROP video:1000001 LIMIT 10000\r\nLIKE 1 video:1\r\nLIKED 1 video:1\r\n");
+    client_expect(client, "*2\r\n");
+    long removed = read_number(client);
+    assert_in_range(removed, LIMIT_BATCH, 10 * LIMIT_BATCH);
+    assert_int_equal(removed % LIMIT_BATCH, 0);
+    client_expect(client, ":1\r\n" BUSY_LAGGING "*1\r\n:1\r\n");
+    assert_int_equal(journal_released(fake.journal), journal_appended(fake.journal));
+    client_send(client, "DROP video:1000001\r\n");
+    client_expect(client, BUSY_LAGGING);
+    server_projected(&fake.server, journal_appended(fake.journal));
+    client_send(client, "DROP video:1000001 LIMIT 32\r\nLIKE 1 video:1\r\n");
+    client_expect(client, "*2\r\n:32\r\n:0\r\n:1\r\n");
+    close(client);
+    fake_stop(&fake);
+}
+
+static void a_drop_ends_when_the_server_does(void **state)
+{
+    (void)state;
+    pthread_t stopper;
+    int client = client_open(&fake);
+    client_send(client, "DROP video:1000001\r\nLIKED 1 video:1\r\n");
+    fake_await_inside(&fake, 1);
+    assert_int_equal(pthread_create(&stopper, NULL, stop_server, NULL), 0);
+    while (!atomic_load(&fake.server.guard.stopping))
+        sched_yield();
+    fake_gate(&fake, true);
+    client_expect(client, BUSY_STOPPING "*1\r\n:1\r\n");
+    client_expect_end(client);
+    pthread_join(stopper, NULL);
+    close(client);
+}
+
 /* Between the two bounds everything is answered, whoever sends it and however much at once. */
 static void writes_slow_down_and_all_of_them_are_answered(void **state)
 {
@@ -446,6 +497,8 @@ int main(void)
         ON_A_SERVER(a_stuck_job_outlives_its_connection),
         cmocka_unit_test(waiting_for_a_worker_is_not_being_idle_or_slow),
         cmocka_unit_test(writes_wait_for_a_store_that_is_behind),
+        cmocka_unit_test(a_drop_stops_where_the_store_is_too_far_behind),
+        ON_A_SERVER(a_drop_ends_when_the_server_does),
         cmocka_unit_test(writes_slow_down_and_all_of_them_are_answered),
         ON_A_SERVER(everybody_gets_what_they_asked_for),
     };

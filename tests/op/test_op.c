@@ -259,6 +259,54 @@ static void types_are_bounded(void **state)
     names = kept;
 }
 
+static void decodes_what_is_to_be_removed(void **state)
+{
+    (void)state;
+    size_t types = names_type_count(names);
+    assert_int_equal(decode("FORGET 42"), STATUS_OK);
+    assert_int_equal(request.action, HOT_FORGET);
+    assert_int_equal(request.user.lo, 42);
+    assert_int_equal(request.item_count, 0);
+    assert_int_equal(request.limit, LIMIT_SWEEP_USUAL);
+    assert_int_equal(decode("FORGET 42 limit 10000"), STATUS_OK);
+    assert_int_equal(request.limit, LIMIT_SWEEP);
+    assert_int_equal(decode("DROP unheard-of:7 LIMIT 1"), STATUS_OK);
+    assert_int_equal(request.action, HOT_DROP);
+    assert_int_equal(request.items[0].type, TYPE_UNKNOWN);
+    assert_int_equal(request.limit, 1);
+    assert_int_equal(names_type_count(names), types);
+    static const char *const bad[] = {
+        "FORGET",
+        "FORGET x",
+        "FORGET -1",
+        "FORGET video:1",
+        "FORGET 1 2",
+        "FORGET 1 LIMIT",
+        "FORGET 1 LIMIT 0",
+        "FORGET 1 LIMIT -1",
+        "FORGET 1 LIMIT 10001",
+        "FORGET 1 LIMIT 99999999999999999999",
+        "FORGET 1 LIMIT 1e3",
+        "FORGET 1 LIMIT 5 LIMIT 5",
+        "FORGET 1 CURSOR x",
+        "DROP",
+        "DROP 1",
+        "DROP video",
+        "DROP video:x",
+        "DROP Video:1",
+        "DROP video:1 video:2",
+        "DROP video:1 LIMIT x",
+        "DROP video:1 LIMIT 1 video:2",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        enum status status = decode(bad[i]);
+        assert_true(status == STATUS_BAD_ARGUMENT || status == STATUS_BAD_ARITY);
+        assert_true(scratch.sentence[0] != '\0');
+    }
+    assert_int_equal(decode("FORGET 1 LIMIT 10001"), STATUS_BAD_ARGUMENT);
+    assert_non_null(strstr(scratch.sentence, "1 to 10000"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +317,7 @@ int main(void)
         cmocka_unit_test(names_keep_their_role),
         cmocka_unit_test(refusals_say_what_was_expected),
         cmocka_unit_test(a_refused_write_makes_no_name),
+        cmocka_unit_test(decodes_what_is_to_be_removed),
         cmocka_unit_test(items_are_bounded),
         cmocka_unit_test(types_are_bounded),
     };

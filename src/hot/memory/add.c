@@ -74,7 +74,9 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
 {
     uint32_t cell = item_cell(shard, hash, request->items[0]);
     struct item_row *row = item_at(shard, cell);
-    if (row == NULL ? hot->filters != NULL && filters_may_have_item(hot->filters, request->items[0])
+    if (row == NULL ? hot->filters != NULL &&
+                          filter_said(&shard->denied,
+                                      filters_may_have_item(hot->filters, request->items[0]))
                     : (row->flags & ITEM_PARTIAL) != 0)
         return STATUS_BLOCKED;
     bool again = false;

@@ -154,10 +154,13 @@ static struct found find(const struct decision *decision, uint8_t kind)
     }
     if (hot->filters == NULL || found.where == ON_SHELF)
         return found;
-    found.incomplete = shelf != NULL || filters_may_have_shelf(hot->filters, decision->user, kind,
-                                                               decision->item.type);
+    uint64_t *denied = &decision->users->denied;
+    found.incomplete =
+        shelf != NULL || filter_said(denied, filters_may_have_shelf(hot->filters, decision->user,
+                                                                    kind, decision->item.type));
     if (found.incomplete &&
-        filters_may_have_reaction(hot->filters, decision->user, kind, decision->item))
+        filter_said(denied,
+                    filters_may_have_reaction(hot->filters, decision->user, kind, decision->item)))
         find_in_store(decision, &found);
     return found;
 }
@@ -308,7 +311,8 @@ static enum status item_prepare(struct decision *decision, int64_t delta, const 
     uint64_t hash = decision->trail.item;
     uint32_t cell = item_cell(shard, hash, decision->item);
     uint8_t flags = 0;
-    if (cell == 0 && hot->filters != NULL && filters_may_have_item(hot->filters, decision->item)) {
+    if (cell == 0 && hot->filters != NULL &&
+        filter_said(&shard->denied, filters_may_have_item(hot->filters, decision->item))) {
         if (hot->journal != NULL)
             return STATUS_BLOCKED;
         flags = ITEM_PARTIAL;

@@ -1,9 +1,13 @@
 /*
  * The list of those followed is read first, and the answer is made in its place: each entry's time
- * becomes that of the reaction, 0 if there is none. Users are looked at in groups whose rows are
- * brought closer beforehand: a thousand of them are a thousand cache misses otherwise. Memory says
- * yes or no for most, the filters say no for most of the rest, and what is left a worker asks the
- * store for, many keys at a time.
+ * becomes that of the reaction, 0 if there is none.
+ *
+ * Every change of a reaction moves its item's row, so once the store has the item's last change, it
+ * has all reactions on it, and the filters' "no" is final for whoever is asked about: nearly all of
+ * them, and without a look at their rows. Those left are looked at in groups whose rows are brought
+ * closer beforehand: a thousand of them are a thousand cache misses otherwise. Memory says yes or no
+ * for most, the filters say no for most of the rest, and what is left a worker asks the store for,
+ * many keys at a time.
  */
 #include "hot/memory/friends.h"
 
@@ -20,6 +24,7 @@ struct friends {
     const struct hot_request *request;
     struct store_listed *users; /* then: those who have it, and since when */
     uint32_t count;
+    bool stored; /* the store had every reaction on the item when this began */
 };
 
 static uint32_t time_on_shelf(const struct hot_memory *hot, const struct user_shard *shard,
@@ -63,17 +68,37 @@ static uint32_t look(const struct friends *friends, uint64_t hash, struct id use
     return time_s;
 }
 
+/* Places in `out` those of a group that it takes more than the filters to tell about. */
+static uint32_t leave_out_absent(const struct friends *friends, struct store_listed *users,
+                                 uint32_t count, struct store_listed **out)
+{
+    const struct filters *filters = friends->hot->filters;
+    const struct hot_request *request = friends->request;
+    uint32_t left = 0;
+    for (uint32_t i = 0; friends->stored && i < count; i++)
+        filters_prefetch_reaction(filters, users[i].id, request->name, request->items[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        users[i].time_s = NO;
+        if (!friends->stored ||
+            filters_may_have_reaction(filters, users[i].id, request->name, request->items[0]))
+            out[left++] = &users[i];
+    }
+    return left;
+}
+
 /* Returns how many are unknown. */
-static uint32_t look_at_group(const struct friends *friends, struct store_listed *users,
+static uint32_t look_at_group(const struct friends *friends, struct store_listed *group,
                               uint32_t count)
 {
     struct hot_memory *hot = friends->hot;
+    struct store_listed *users[GROUP];
     uint64_t hashes[GROUP];
     const struct table_bucket *buckets[GROUP];
     const struct user_row *rows[GROUP];
     uint32_t unknown = 0;
+    count = leave_out_absent(friends, group, count, users);
     for (uint32_t i = 0; i < count; i++) {
-        hashes[i] = user_hash_of(hot, users[i].id);
+        hashes[i] = user_hash_of(hot, users[i]->id);
         buckets[i] = table_prefetch(&user_shard_of(hot, hashes[i])->table, hashes[i]);
     }
     for (uint32_t i = 0; i < count; i++)
@@ -82,8 +107,8 @@ static uint32_t look_at_group(const struct friends *friends, struct store_listed
         if (rows[i] != NULL)
             user_prefetch_chunk(user_shard_of(hot, hashes[i]), rows[i]);
     for (uint32_t i = 0; i < count; i++) {
-        users[i].time_s = look(friends, hashes[i], users[i].id);
-        unknown += users[i].time_s == UNKNOWN;
+        users[i]->time_s = look(friends, hashes[i], users[i]->id);
+        unknown += users[i]->time_s == UNKNOWN;
     }
     return unknown;
 }
@@ -177,6 +202,7 @@ static enum status friends_read(struct hot_memory *hot, const struct hot_request
         .kind = request->follow,
         .type = request->type,
         .want = LIMIT_FOLLOWEES + 1,
+        .any_order = true,
     };
     uint32_t first = scratch->listed_used;
     enum status status = list_take(hot, &wish, worker, scratch);
@@ -185,7 +211,10 @@ static enum status friends_read(struct hot_memory *hot, const struct hot_request
     struct friends friends = {.hot = hot,
                               .request = request,
                               .users = scratch->listed + first,
-                              .count = scratch->listed_used - first};
+                              .count = scratch->listed_used - first,
+                              .stored = hot->filters != NULL &&
+                                        list_item_position(hot, request->items[0]) <=
+                                            atomic_load(&hot->loads.applied)};
     if (friends.count > LIMIT_FOLLOWEES)
         return STATUS_TOO_MANY_FOLLOWEES;
     status = find_friends(&friends, worker);

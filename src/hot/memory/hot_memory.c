@@ -18,10 +18,12 @@
 #include "filter/filters.h"
 #include "hot/memory/friends.h"
 #include "hot/memory/list.h"
+#include "hot/memory/sweep.h"
 
 static bool needs_user(enum hot_action action)
 {
-    return action != HOT_ADD && action != HOT_COUNTS && action != HOT_LIST_REACTORS;
+    return action != HOT_ADD && action != HOT_COUNTS && action != HOT_LIST_REACTORS &&
+           action != HOT_DROP;
 }
 
 static bool changes_item(enum hot_action action)
@@ -83,6 +85,9 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
         return hot_memory_list_reactions(hot, request, trail, scratch, LOAD_NOBODY);
     case HOT_LIST_REACTORS:
         return hot_memory_list_reactors(hot, request, scratch, LOAD_NOBODY);
+    case HOT_FORGET:
+    case HOT_DROP:
+        return false;
     default:
         ASSERT(request->action == HOT_FRIENDS);
         return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
@@ -231,6 +236,10 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_list_reactions(hot, request, trail, scratch, worker);
         else if (request->action == HOT_LIST_REACTORS)
             hot_memory_list_reactors(hot, request, scratch, worker);
+        else if (request->action == HOT_FORGET)
+            hot_memory_forget(hot, request, scratch, worker);
+        else if (request->action == HOT_DROP)
+            hot_memory_drop(hot, request, scratch, worker);
         else
             hot_memory_friends(hot, request, trail, scratch, worker);
     }
@@ -295,16 +304,20 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
         out->shelves += users->shelves;
         out->reactions += users->reactions;
         out->cleared += users->cleared.table.rows;
+        out->filter_no += users->denied;
         pthread_mutex_unlock(&users->lock);
         struct item_shard *items = &hot->items[i];
         pthread_mutex_lock(&items->lock);
         out->items += items->table.rows;
         out->tokens += items->tokens.table.rows;
+        out->filter_no += items->denied;
         pthread_mutex_unlock(&items->lock);
     }
     out->item_loads = atomic_load_explicit(&hot->loads.stats.items, memory_order_relaxed);
     out->reaction_loads = atomic_load_explicit(&hot->loads.stats.reactions, memory_order_relaxed);
     out->shared_loads = atomic_load_explicit(&hot->loads.stats.shared, memory_order_relaxed);
+    out->filter_hit = atomic_load_explicit(&hot->loads.stats.hits, memory_order_relaxed);
+    out->filter_miss = atomic_load_explicit(&hot->loads.stats.misses, memory_order_relaxed);
     const struct keeper *keeper = &hot->keeper;
     out->evicted_users = atomic_load_explicit(&keeper->stats.evicted_users, memory_order_relaxed);
     out->evicted_items = atomic_load_explicit(&keeper->stats.evicted_items, memory_order_relaxed);
@@ -317,6 +330,7 @@ static void hot_memory_close(struct hot *base)
     struct hot_memory *hot = hot_memory_of(base);
     keeper_stop(hot);
     keeper_destroy(&hot->keeper);
+    sweeps_destroy(&hot->sweeps);
     loads_destroy(&hot->loads, hot->store);
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         user_shard_destroy(&hot->users[i]);
@@ -383,8 +397,10 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->item_ttl_s = options->item_ttl_s;
     loads_init(&hot->loads);
     keeper_init(&hot->keeper);
+    sweeps_init(&hot->sweeps);
     hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
+    slab_pool_make_ready(hot->pool, options->ready_bytes);
     if (!shards_init(hot)) {
         hot_memory_close(&hot->hot);
         return NULL;

@@ -15,6 +15,7 @@
 
 struct hot_memory_options {
     struct memory_budget *budget;
+    uint64_t ready_bytes;              /* of it, taken from the system at once */
     struct store *store;               /* exact for what memory does not hold; NULL: all is held */
     struct filters *filters;           /* before it; NULL if there is no store */
     const struct exclusive *exclusive; /* may be NULL; read only, outlives the hot tier */

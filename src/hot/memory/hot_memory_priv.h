@@ -16,6 +16,7 @@
 #include "hot/memory/items.h"
 #include "hot/memory/keeper.h"
 #include "hot/memory/load.h"
+#include "hot/memory/sweep_mark.h"
 #include "hot/memory/users.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
@@ -49,6 +50,7 @@ struct hot_memory {
 
     struct loads loads;
     struct keeper keeper;
+    struct sweeps sweeps;
 
     struct user_shard users[LIMIT_SHARDS];
     struct item_shard items[LIMIT_SHARDS];
@@ -87,6 +89,13 @@ static inline uint64_t user_hash_of(const struct hot_memory *hot, struct id user
 static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item item)
 {
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
+}
+
+/* What a filter said, counted if it said no; `denied` is that of a shard that is locked. */
+static inline bool filter_said(uint64_t *denied, bool maybe)
+{
+    *denied += !maybe;
+    return maybe;
 }
 
 /*

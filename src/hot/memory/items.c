@@ -259,9 +259,11 @@ bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell)
 uint32_t item_read(const struct item_row *row, struct hot_counter *out)
 {
     const uint8_t *names = row_names(row);
+    const int64_t *longs = row->flags & ITEM_LONG ? row_long(row) : NULL;
+    const int32_t *shorts = row_short(row);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < row->count; i++) {
-        int64_t value = row_get(row, i);
+    for (uint32_t i = 0, all = row->count; i < all; i++) {
+        int64_t value = longs != NULL ? longs[i] : shorts[i];
         if (value == 0)
             continue;
         uint32_t at = count++;

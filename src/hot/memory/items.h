@@ -43,6 +43,7 @@ struct item_shard {
     _Alignas(64) pthread_mutex_t lock;
     struct table table;
     struct tokens tokens;
+    uint64_t denied; /* questions that a filter answered with no */
     struct slab slab;
 };
 

@@ -158,6 +158,8 @@ static enum status list_from_memory(struct hot_memory *hot, const struct list_wi
     side_unlock(&side);
     if (!gathered)
         return STATUS_NO_MEMORY;
+    if (wish->any_order && since == ALL_KNOWN)
+        return STATUS_OK;
     list_sort(scratch, first, wish->want);
     uint32_t count = scratch->listed_used - first;
     if (since == ALL_KNOWN ||
@@ -289,8 +291,8 @@ bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *reque
     return request->status != STATUS_BLOCKED;
 }
 
-/* The position at which the store has all there is on the item: every change of it moves its row. */
-static uint64_t item_position(struct hot_memory *hot, struct item item)
+/* Every change of the item moves its row. */
+uint64_t list_item_position(struct hot_memory *hot, struct item item)
 {
     uint64_t hash = item_hash_of(hot, item);
     struct item_shard *shard = item_shard_of(hot, hash);
@@ -302,9 +304,8 @@ static uint64_t item_position(struct hot_memory *hot, struct item item)
     return end < appended ? end : appended;
 }
 
-static enum status store_catch_up(struct hot_memory *hot, struct item item)
+enum status list_catch_up(struct hot_memory *hot, uint64_t position)
 {
-    uint64_t position = item_position(hot, item);
     if (position <= atomic_load(&hot->loads.applied))
         return STATUS_OK;
     journal_kick(hot->journal); /* it may be this very thread that appended it */
@@ -316,7 +317,7 @@ static enum status reactors_read(struct hot_memory *hot, const struct hot_reques
                                  struct hot_scratch *scratch)
 {
     size_t count = 0;
-    enum status status = store_catch_up(hot, request->items[0]);
+    enum status status = list_catch_up(hot, list_item_position(hot, request->items[0]));
     if (status != STATUS_OK)
         return status;
     if (!list_reserve(scratch, request->limit + 1))

@@ -14,6 +14,7 @@ struct list_wish {
     uint64_t hash; /* the user's */
     uint8_t kind;
     uint16_t type;
+    bool any_order; /* they are all wanted, or too many: no need to sort them */
     uint32_t want;
     struct store_listed after;
 };
@@ -29,6 +30,13 @@ enum status list_take(struct hot_memory *hot, const struct list_wish *wish, unsi
 void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
 /* Room for so many more; false: no memory. */
 bool list_reserve(struct hot_scratch *scratch, size_t count);
+
+/*
+ * For a worker: has the store brought up to a position of the journal. OK, or LAGGING: it does not
+ * get there in time. And the position at which it has all there is on an item.
+ */
+enum status list_catch_up(struct hot_memory *hot, uint64_t position);
+uint64_t list_item_position(struct hot_memory *hot, struct item item);
 
 /* HOT_LIST_…; false: it takes a worker. */
 bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *request,

@@ -130,6 +130,13 @@ static enum status item_store(struct hot_memory *hot, const struct item_load *lo
     return filled ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* Of what the filters let through, so much was there. */
+static void count_found(struct loads *loads, size_t found, size_t count)
+{
+    atomic_fetch_add_explicit(&loads->stats.hits, found, memory_order_relaxed);
+    atomic_fetch_add_explicit(&loads->stats.misses, count - found, memory_order_relaxed);
+}
+
 /* Reads the claimed ones and puts them into memory. */
 static enum status item_load_run(struct hot_memory *hot, struct item_load *load, bool partial)
 {
@@ -146,10 +153,14 @@ static enum status item_load_run(struct hot_memory *hot, struct item_load *load,
     enum status status =
         store_read_items(hot->store, partial ? hot->loads.base : NULL, items, count, &values);
     atomic_fetch_add_explicit(&hot->loads.stats.items, count, memory_order_relaxed);
+    size_t found = 0;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        found += items[i].count > 0;
         load->items[places[i]] = items[i];
         status = item_store(hot, load, places[i], &values, partial);
     }
+    if (status == STATUS_OK && !partial)
+        count_found(&hot->loads, found, count);
     free(values.values);
     return status;
 }
@@ -202,5 +213,11 @@ enum status load_reactions(struct hot_memory *hot, unsigned worker, struct store
 {
     ASSERT(atomic_load(&hot->loads.begun[worker]) != UINT64_MAX);
     atomic_fetch_add_explicit(&hot->loads.stats.reactions, count, memory_order_relaxed);
-    return store_read_reactions(hot->store, keys, count);
+    enum status status = store_read_reactions(hot->store, keys, count);
+    size_t found = 0;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        found += keys[i].time_s != 0;
+    if (status == STATUS_OK)
+        count_found(&hot->loads, found, count);
+    return status;
 }

@@ -58,6 +58,8 @@ struct loads {
         _Atomic uint64_t items;     /* read of the store */
         _Atomic uint64_t reactions; /* likewise */
         _Atomic uint64_t shared;    /* that waited for another's read instead */
+        _Atomic uint64_t hits;      /* that a filter let through, and were there */
+        _Atomic uint64_t misses;    /* and were not */
     } stats;
 };
 

@@ -130,16 +130,19 @@ static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item
 {
     const struct shelf *shelf =
         lookup->row == NULL ? NULL : user_shelf(lookup->users, lookup->row, kind, item, 0);
-    return shelf != NULL ? (shelf->flags & SHELF_INCOMPLETE) != 0
-                         : filters_may_have_shelf(lookup->hot->filters, lookup->request->user, kind,
-                                                  item.type);
+    return shelf != NULL
+               ? (shelf->flags & SHELF_INCOMPLETE) != 0
+               : filter_said(&lookup->users->denied,
+                             filters_may_have_shelf(lookup->hot->filters, lookup->request->user,
+                                                    kind, item.type));
 }
 
 /* Only the store can tell, for all that memory and the filters know. */
 static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item item)
 {
     struct cleared_key key = {.user = lookup->request->user, .item = item, .kind = kind};
-    return filters_may_have_reaction(lookup->hot->filters, key.user, kind, item) &&
+    return filter_said(&lookup->users->denied,
+                       filters_may_have_reaction(lookup->hot->filters, key.user, kind, item)) &&
            !cleared_has(&lookup->users->cleared, &key) && !user_absent_has(lookup->users, &key);
 }
 
@@ -369,7 +372,8 @@ static enum status read_item(struct hot_memory *hot, struct item item, uint64_t 
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
     struct item_row *row = item_find(shard, hash, item);
-    if (row == NULL ? hot->filters != NULL && filters_may_have_item(hot->filters, item)
+    if (row == NULL ? hot->filters != NULL &&
+                          filter_said(&shard->denied, filters_may_have_item(hot->filters, item))
                     : (row->flags & ITEM_PARTIAL) != 0) {
         status = STATUS_BLOCKED;
     } else if (row != NULL) {
@@ -381,31 +385,38 @@ static enum status read_item(struct hot_memory *hot, struct item item, uint64_t 
     return status;
 }
 
-static enum status read_group(struct hot_memory *hot, struct hot_request *request, uint32_t from,
-                              uint32_t count, struct hot_scratch *scratch)
-{
+/* Items of a request whose rows are on their way here. */
+struct group {
+    uint32_t from;
+    uint32_t count;
     uint64_t hashes[ITEM_GROUP];
+};
+
+static void group_fetch(struct hot_memory *hot, const struct hot_request *request, uint32_t from,
+                        struct group *group)
+{
     const struct table_bucket *buckets[ITEM_GROUP];
-    const struct item *items = request->items + from;
-    for (uint32_t i = 0; i < count; i++) {
-        hashes[i] = item_hash_of(hot, items[i]);
-        buckets[i] = table_prefetch(&item_shard_of(hot, hashes[i])->table, hashes[i]);
+    uint32_t left = request->item_count - from;
+    group->from = from;
+    group->count = left < ITEM_GROUP ? left : ITEM_GROUP;
+    for (uint32_t i = 0; i < group->count; i++) {
+        uint64_t hash = group->hashes[i] = item_hash_of(hot, request->items[from + i]);
+        buckets[i] = table_prefetch(&item_shard_of(hot, hash)->table, hash);
     }
-    for (uint32_t i = 0; i < count; i++)
-        item_prefetch(item_shard_of(hot, hashes[i]), buckets[i], hashes[i]);
-    enum status status = STATUS_OK;
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = read_item(hot, items[i], hashes[i], &request->answers[from + i], scratch);
-    return status;
+    for (uint32_t i = 0; i < group->count; i++)
+        item_prefetch(item_shard_of(hot, group->hashes[i]), buckets[i], group->hashes[i]);
 }
 
+/* The first group is fetched already. */
 static enum status read_items(struct hot_memory *hot, struct hot_request *request,
-                              struct hot_scratch *scratch)
+                              struct group *group, struct hot_scratch *scratch)
 {
     enum status status = STATUS_OK;
-    for (uint32_t from = 0; from < request->item_count && status == STATUS_OK; from += ITEM_GROUP) {
-        uint32_t left = request->item_count - from;
-        status = read_group(hot, request, from, left < ITEM_GROUP ? left : ITEM_GROUP, scratch);
+    for (uint32_t at = 0; at < request->item_count && status == STATUS_OK; at++) {
+        if (at == group->from + group->count)
+            group_fetch(hot, request, at, group);
+        status = read_item(hot, request->items[at], group->hashes[at - group->from],
+                           &request->answers[at], scratch);
     }
     return status;
 }
@@ -463,11 +474,11 @@ static enum status read_items_and_wait(struct hot_memory *hot, struct hot_reques
     return status;
 }
 
-static bool read_all_items(struct hot_memory *hot, struct hot_request *request,
+static bool read_all_items(struct hot_memory *hot, struct hot_request *request, struct group *group,
                            struct hot_scratch *scratch, unsigned worker)
 {
     uint32_t used = scratch->used;
-    request->status = read_items(hot, request, scratch);
+    request->status = read_items(hot, request, group, scratch);
     if (request->status != STATUS_BLOCKED)
         return true;
     scratch->used = used;
@@ -489,16 +500,20 @@ bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
 {
     for (uint32_t i = 0; i < request->item_count; i++)
         request->answers[i].kinds = (struct kind_set){0};
-    return read_all_items(hot, request, scratch, worker);
+    struct group group;
+    group_fetch(hot, request, 0, &group);
+    return read_all_items(hot, request, &group, scratch, worker);
 }
 
 bool hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                      struct hot_scratch *scratch, unsigned worker)
 {
+    struct group group;
+    group_fetch(hot, request, 0, &group); /* it takes as long as looking through the shelves */
     request->status = read_user(hot, request, trail, KIND_ALL, worker);
     if (request->status == STATUS_BLOCKED)
         return false;
-    return request->status != STATUS_OK || read_all_items(hot, request, scratch, worker);
+    return request->status != STATUS_OK || read_all_items(hot, request, &group, scratch, worker);
 }
 
 void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t hash,

@@ -35,6 +35,7 @@ struct user_shard {
     struct table table;
     uint64_t shelves;   /* in use */
     uint64_t reactions; /* on them */
+    uint64_t denied;    /* questions that a filter answered with no */
     struct cleared cleared;
     struct slab slab;
     /* Asked for lately and found in neither place; each stands where its hash says. */

@@ -108,6 +108,8 @@ static void file_stats(struct journal *port, struct journal_stats *out)
         .segments = atomic_load_explicit(&journal->stats.number, memory_order_relaxed) + 1 - first,
         .first = atomic_load_explicit(&journal->first.position, memory_order_relaxed),
     };
+    buckets_read(&journal->stats.batch_events, &out->batch_events);
+    buckets_read(&journal->stats.sync_times, &out->sync_times);
 }
 
 static void journal_file_free(struct journal_file *journal)

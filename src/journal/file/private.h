@@ -73,6 +73,8 @@ struct journal_file {
         _Atomic uint64_t sync_ns;
         _Atomic uint64_t bytes;  /* of all segments since open, forgotten ones too */
         _Atomic uint64_t number; /* of the newest segment; stored after it has its name */
+        struct buckets batch_events;
+        struct buckets sync_times; /* ns */
     } stats;
 
     /* Told by whoever forgets to all */

@@ -114,8 +114,9 @@ static bool writer_sync(struct journal_file *journal)
     if (!writer_check(journal, io_sync_data("segment.sync", journal->fd), "fdatasync"))
         return false;
     atomic_fetch_add_explicit(&journal->stats.syncs, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&journal->stats.sync_ns, clock_monotonic_ns() - start,
-                              memory_order_relaxed);
+    uint64_t took = clock_monotonic_ns() - start;
+    atomic_fetch_add_explicit(&journal->stats.sync_ns, took, memory_order_relaxed);
+    buckets_add(&journal->stats.sync_times, took, BUCKETS_SHIFT_NS, 1);
     return writer_mark(journal);
 }
 
@@ -234,6 +235,7 @@ static bool write_batch(struct journal_file *journal, size_t bytes, uint32_t cou
     journal->events += count;
     journal->chain = header.chain;
     atomic_fetch_add_explicit(&journal->stats.batches, 1, memory_order_relaxed);
+    buckets_add(&journal->stats.batch_events, count, 0, 1);
     tell_pace(journal);
     update_gate(journal);
     ring_release(&journal->ring, bytes);

@@ -35,3 +35,40 @@ size_t memory_list_page(const struct memory_rows *rows, const struct memory_list
         }
     return used;
 }
+
+static struct store_reaction reaction_of(const struct memory_row *row)
+{
+    return (struct store_reaction){.user = row->key.user,
+                                   .item = {.id = row->key.item, .type = row->key.type},
+                                   .kind = (uint8_t)row->key.name,
+                                   .time_s = (uint32_t)row->value};
+}
+
+/* The first one behind `after`. */
+static bool next_of_user(const struct memory_rows *rows, struct id user,
+                         const struct store_reaction *after, struct store_reaction *out)
+{
+    bool found = false;
+    for (size_t i = 0; i < rows->head_count; i++)
+        for (const struct memory_row *row = rows->heads[i]; row != NULL; row = row->next) {
+            if (row->key.sort != SORT_REACTION || !id_equal(row->key.user, user))
+                continue;
+            struct store_reaction reaction = reaction_of(row);
+            if ((after->time_s == 0 || store_user_order(after, &reaction) < 0) &&
+                (!found || store_user_order(&reaction, out) < 0)) {
+                *out = reaction;
+                found = true;
+            }
+        }
+    return found;
+}
+
+size_t memory_list_user(const struct memory_rows *rows, struct id user,
+                        const struct store_reaction *after, struct store_reaction *out,
+                        size_t limit)
+{
+    size_t used = 0;
+    while (used < limit && next_of_user(rows, user, after, &out[used]))
+        after = &out[used++];
+    return used;
+}

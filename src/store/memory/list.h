@@ -14,4 +14,9 @@ struct memory_list {
 size_t memory_list_page(const struct memory_rows *rows, const struct memory_list *list,
                         struct store_listed after, struct store_listed *out, size_t limit);
 
+/* The same of everything a user has. */
+size_t memory_list_user(const struct memory_rows *rows, struct id user,
+                        const struct store_reaction *after, struct store_reaction *out,
+                        size_t limit);
+
 #endif

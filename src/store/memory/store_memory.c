@@ -122,6 +122,17 @@ static enum status list_reactors(struct store *store, struct item item, uint8_t 
     return list_page(store, &(struct memory_list){.common = &common}, after, out, limit, count);
 }
 
+static enum status list_user(struct store *store, struct id user,
+                             const struct store_reaction *after, struct store_reaction *out,
+                             size_t limit, size_t *count)
+{
+    struct store_memory *memory = memory_of(store);
+    pthread_mutex_lock(&memory->lock);
+    *count = memory_list_user(&memory->rows, user, after, out, limit);
+    pthread_mutex_unlock(&memory->lock);
+    return STATUS_OK;
+}
+
 static enum status check_claims(struct store_memory *memory, const struct store_changes *changes)
 {
     for (size_t i = 0; i < changes->reaction_count; i++) {
@@ -459,6 +470,7 @@ static const struct store_ops store_memory_ops = {
     .read_items = read_items,
     .list_reactions = list_reactions,
     .list_reactors = list_reactors,
+    .list_user = list_user,
     .apply = apply,
     .flush = flush,
     .snapshot = take_snapshot,

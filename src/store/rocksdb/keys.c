@@ -277,6 +277,32 @@ size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t he
     return head_length + 4;
 }
 
+/* Of a list of kind and type: all of it is before those. */
+static size_t user_head(uint8_t out[KEY_MAX], struct id user)
+{
+    return list_write_reactions(out, user, 0, 0) - 3;
+}
+
+size_t list_write_user(uint8_t out[KEY_BOUND_MAX], struct id user,
+                       const struct store_reaction *after)
+{
+    struct store_reaction place = *after;
+    if (place.time_s == 0)
+        return user_head(out, user);
+    place.user = user;
+    size_t length = key_write_by_user(out, &place, place.time_s);
+    out[length] = 0;
+    return length + 1;
+}
+
+/* No kind is 255. */
+size_t list_write_user_end(uint8_t out[KEY_BOUND_MAX], struct id user)
+{
+    size_t length = user_head(out, user);
+    out[length] = UINT8_MAX;
+    return length + 1;
+}
+
 bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out)
 {
     if (length < head_length + 4)

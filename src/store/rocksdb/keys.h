@@ -75,6 +75,10 @@ size_t list_write_reactors(uint8_t head[KEY_MAX], struct item item, uint8_t kind
 size_t list_write_after(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length,
                         struct store_listed after);
 size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length);
+/* Everything a user has, of any kind and type; after a place, the key with a zero byte behind it. */
+size_t list_write_user(uint8_t out[KEY_BOUND_MAX], struct id user,
+                       const struct store_reaction *after);
+size_t list_write_user_end(uint8_t out[KEY_BOUND_MAX], struct id user);
 bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out);
 
 /* The head of its user's list, of a relation key that was written here; and the by-user key. */

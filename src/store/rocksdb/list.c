@@ -9,31 +9,39 @@
 struct bounds {
     uint8_t from[KEY_BOUND_MAX];
     uint8_t to[KEY_BOUND_MAX];
+    size_t from_length;
+    size_t to_length;
 };
 
-static rocksdb_readoptions_t *read_between(struct bounds *bounds, const uint8_t *head,
-                                           size_t head_length, struct store_listed after)
+/* A page being filled: of one list, or of everything a user has. */
+struct page {
+    size_t head_length; /* of the list's keys */
+    struct store_listed *listed;
+    struct store_reaction *reactions; /* NULL: it is one list */
+    size_t limit;
+    size_t count;
+};
+
+static bool take_row(struct page *page, const uint8_t *key, size_t length)
 {
-    rocksdb_readoptions_t *read = tune_read(NULL, false);
-    size_t from_length = list_write_after(bounds->from, head, head_length, after);
-    size_t to_length = list_write_end(bounds->to, head, head_length);
-    rocksdb_readoptions_set_iterate_lower_bound(read, (const char *)bounds->from, from_length);
-    rocksdb_readoptions_set_iterate_upper_bound(read, (const char *)bounds->to, to_length);
-    return read;
+    if (page->reactions != NULL) {
+        page->reactions[page->count] = (struct store_reaction){0};
+        return key_read_by_user(key, length, &page->reactions[page->count]);
+    }
+    return list_read(key, length, page->head_length, &page->listed[page->count]);
 }
 
-static enum status take_rows(rocksdb_iterator_t *iterator, size_t head_length,
-                             struct store_listed *out, size_t limit, size_t *count)
+static enum status take_rows(rocksdb_iterator_t *iterator, struct page *page)
 {
     rocksdb_iter_seek_to_first(iterator);
     while (rocksdb_iter_valid(iterator)) {
         size_t length;
         const uint8_t *key = (const uint8_t *)rocksdb_iter_key(iterator, &length);
-        if (!list_read(key, length, head_length, &out[*count])) {
+        if (!take_row(page, key, length)) {
             log_error("store: a row of sort %c does not read", key[0]);
             return STATUS_DAMAGED;
         }
-        if (++*count == limit)
+        if (++page->count == page->limit)
             return STATUS_OK;
         rocksdb_iter_next(iterator);
     }
@@ -42,21 +50,34 @@ static enum status take_rows(rocksdb_iterator_t *iterator, size_t head_length,
     return problem_status(problem, "reading");
 }
 
+static enum status read_between(struct store *store, const struct bounds *bounds, struct page *page,
+                                size_t *count)
+{
+    struct store_rocksdb *rocks = rocksdb_of(store);
+    *count = 0;
+    if (page->limit == 0)
+        return STATUS_OK;
+    rocksdb_readoptions_t *read = tune_read(NULL, false);
+    rocksdb_readoptions_set_iterate_lower_bound(read, (const char *)bounds->from,
+                                                bounds->from_length);
+    rocksdb_readoptions_set_iterate_upper_bound(read, (const char *)bounds->to, bounds->to_length);
+    rocksdb_iterator_t *iterator = rocksdb_create_iterator(rocks->database, read);
+    enum status status = take_rows(iterator, page);
+    rocksdb_iter_destroy(iterator);
+    rocksdb_readoptions_destroy(read);
+    *count = page->count;
+    return status;
+}
+
 static enum status read_page(struct store *store, const uint8_t *head, size_t head_length,
                              struct store_listed after, struct store_listed *out, size_t limit,
                              size_t *count)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
     struct bounds bounds;
-    *count = 0;
-    if (limit == 0)
-        return STATUS_OK;
-    rocksdb_readoptions_t *read = read_between(&bounds, head, head_length, after);
-    rocksdb_iterator_t *iterator = rocksdb_create_iterator(rocks->database, read);
-    enum status status = take_rows(iterator, head_length, out, limit, count);
-    rocksdb_iter_destroy(iterator);
-    rocksdb_readoptions_destroy(read);
-    return status;
+    struct page page = {.head_length = head_length, .listed = out, .limit = limit};
+    bounds.from_length = list_write_after(bounds.from, head, head_length, after);
+    bounds.to_length = list_write_end(bounds.to, head, head_length);
+    return read_between(store, &bounds, &page, count);
 }
 
 enum status rocksdb_list_reactions(struct store *store, struct id user, uint8_t kind, uint16_t type,
@@ -75,4 +96,15 @@ enum status rocksdb_list_reactors(struct store *store, struct item item, uint8_t
     uint8_t head[KEY_MAX];
     size_t length = list_write_reactors(head, item, kind);
     return read_page(store, head, length, after, out, limit, count);
+}
+
+enum status rocksdb_list_user(struct store *store, struct id user,
+                              const struct store_reaction *after, struct store_reaction *out,
+                              size_t limit, size_t *count)
+{
+    struct bounds bounds;
+    struct page page = {.reactions = out, .limit = limit};
+    bounds.from_length = list_write_user(bounds.from, user, after);
+    bounds.to_length = list_write_user_end(bounds.to, user);
+    return read_between(store, &bounds, &page, count);
 }

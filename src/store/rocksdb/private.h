@@ -97,6 +97,9 @@ enum status rocksdb_list_reactions(struct store *store, struct id user, uint8_t 
 enum status rocksdb_list_reactors(struct store *store, struct item item, uint8_t kind,
                                   struct store_listed after, struct store_listed *out, size_t limit,
                                   size_t *count);
+enum status rocksdb_list_user(struct store *store, struct id user,
+                              const struct store_reaction *after, struct store_reaction *out,
+                              size_t limit, size_t *count);
 
 /* apply.c */
 enum status rocksdb_apply(struct store *store, const struct store_changes *changes);

@@ -313,6 +313,7 @@ static const struct store_ops store_rocksdb_ops = {
     .read_items = rocksdb_read_items,
     .list_reactions = rocksdb_list_reactions,
     .list_reactors = rocksdb_list_reactors,
+    .list_user = rocksdb_list_user,
     .apply = rocksdb_apply,
     .flush = rocksdb_flush_all,
     .snapshot = rocksdb_take_snapshot,

@@ -1,0 +1,20 @@
+/*
+ * FORGET and DROP: everything a user has, or an item has, is removed, in pieces of at most
+ * LIMIT_BATCH decisions, each of which is a CLEAR or an ADD like any other. For worker threads; no
+ * lock is held and no load is under way from one piece to the next.
+ */
+#ifndef LAUD_HOT_MEMORY_SWEEP_H
+#define LAUD_HOT_MEMORY_SWEEP_H
+
+#include "hot/memory/hot_memory_priv.h"
+
+/*
+ * The request's status, value and more are set. What stops it after it has removed some, an error
+ * too, is not told but met again by the next call: then status is OK and more true.
+ */
+void hot_memory_forget(struct hot_memory *hot, struct hot_request *request,
+                       struct hot_scratch *scratch, unsigned worker);
+void hot_memory_drop(struct hot_memory *hot, struct hot_request *request,
+                     struct hot_scratch *scratch, unsigned worker);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * Families are written in the table's order, each where its first number stands, because a family
+ * must come in one piece while INFO wants some of its numbers apart.
+ */
+#include "metrics/metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "metrics/exposition.h"
+
+#define LINE_BYTES 512 /* of INFO */
+
+enum unit { UNIT_ONE, UNIT_MS, UNIT_NS };
+
+static const struct {
+    uint64_t info; /* what INFO divides by */
+    unsigned digits;
+} units[] = {[UNIT_ONE] = {1, 0}, [UNIT_MS] = {1, 3}, [UNIT_NS] = {1000, 9}};
+
+#define TYPE_COUNTER   "counter"
+#define TYPE_GAUGE     "gauge"
+#define TYPE_HISTOGRAM "histogram"
+
+/* Lines of INFO in order: texts and numbers. */
+struct row {
+    enum metrics_section section;
+    bool is_text;
+    uint16_t index; /* of the text or number */
+    const char *info;
+    const char *type;
+    enum unit unit;
+    const char *family;
+    const char *labels;
+    const char *help;
+};
+
+static const struct row rows[] = {
+#define TEXT(in, id, name)                                                                         \
+    {.section = METRICS_##in, .is_text = true, .index = TEXT_##id, .info = name, .family = ""},
+#define NUMBER(in, id, name, sort, in_unit, in_family, with, text)                                 \
+    {.section = METRICS_##in,                                                                      \
+     .index = NUMBER_##id,                                                                         \
+     .info = name,                                                                                 \
+     .type = TYPE_##sort,                                                                          \
+     .unit = UNIT_##in_unit,                                                                       \
+     .family = in_family,                                                                          \
+     .labels = with,                                                                               \
+     .help = text},
+#include "metrics/metrics.def"
+};
+
+#define ROWS (sizeof rows / sizeof rows[0])
+
+static const struct {
+    const char *family;
+    const char *type;
+    const char *help;
+} vectors[] = {
+#define VECTOR(id, sort, in_family, text) {in_family, TYPE_##sort, text},
+#include "metrics/metrics.def"
+};
+
+static const char *const titles[] = {
+#define SECTION(id, title) title,
+#include "metrics/metrics.def"
+};
+
+static bool is_first_of_family(size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(rows[i].family, rows[at].family) == 0)
+            return false;
+    return true;
+}
+
+static bool write_family(const struct metrics *metrics, size_t first, struct buffer *out)
+{
+    const char *family = rows[first].family;
+    bool written = exposition_family(out, family, rows[first].type, rows[first].help);
+    for (size_t i = first; written && i < ROWS; i++)
+        if (strcmp(rows[i].family, family) == 0)
+            written =
+                exposition_sample(out, family, rows[i].labels, metrics->numbers[rows[i].index],
+                                  units[rows[i].unit].digits);
+    return written;
+}
+
+bool metrics_write(const struct metrics *metrics, struct buffer *out)
+{
+    bool written = true;
+    for (size_t i = 0; written && i < ROWS; i++)
+        if (rows[i].family[0] != '\0' && !metrics->absent[rows[i].section] && is_first_of_family(i))
+            written = write_family(metrics, i, out);
+    for (size_t i = 0; written && i < METRICS_VECTORS; i++)
+        written = exposition_family(out, vectors[i].family, vectors[i].type, vectors[i].help) &&
+                  metrics_write_vector(metrics, (enum metrics_vector)i, vectors[i].family, out);
+    return written;
+}
+
+static bool write_line(struct buffer *out, const char *line)
+{
+    return buffer_append(out, line, strlen(line)) && buffer_append(out, "\r\n", 2);
+}
+
+static bool write_row(const struct metrics *metrics, const struct row *row, struct buffer *out)
+{
+    char line[LINE_BYTES];
+    if (row->is_text)
+        snprintf(line, sizeof line, "%s:%s", row->info, metrics->texts[row->index]);
+    else
+        snprintf(line, sizeof line, "%s:%" PRIu64, row->info,
+                 metrics->numbers[row->index] / units[row->unit].info);
+    return write_line(out, line);
+}
+
+static bool write_ranks(const struct metrics *metrics, bool items, struct buffer *out)
+{
+    const struct hotkeys_top *top = &metrics->top;
+    uint32_t count = items ? top->item_count : top->user_count;
+    bool written = true;
+    for (uint32_t i = 0; written && i < count && i < METRICS_SHOWN; i++) {
+        char line[LINE_BYTES], name[HOTKEYS_TEXT];
+        const struct hotkeys_rank *rank = items ? &top->items[i] : &top->users[i];
+        hotkeys_name(rank, items ? metrics->names : NULL, name);
+        snprintf(line, sizeof line, "hot_%s_%u:%s=%s,per_second=%" PRIu64, items ? "item" : "user",
+                 i + 1, items ? "item" : "user", name, hotkeys_rate(rank));
+        written = write_line(out, line);
+    }
+    return written;
+}
+
+const char *metrics_title(enum metrics_section section)
+{
+    return titles[section];
+}
+
+bool metrics_info(const struct metrics *metrics, enum metrics_section section, struct buffer *out)
+{
+    char title[LINE_BYTES];
+    snprintf(title, sizeof title, "# %s", titles[section]);
+    bool written = write_line(out, title);
+    if (metrics->absent[section])
+        return written && write_line(out, "state:none");
+    for (size_t i = 0; written && i < ROWS; i++)
+        if (rows[i].section == section && rows[i].info[0] != '\0')
+            written = write_row(metrics, &rows[i], out);
+    if (section == METRICS_HOTKEYS)
+        written = written && write_ranks(metrics, true, out) && write_ranks(metrics, false, out);
+    return written;
+}

@@ -1,0 +1,73 @@
+/*
+ * The server's numbers as they are at one moment, and their two faces: sections as in INFO, and
+ * Prometheus' text. What there is stands in metrics.def; who knows the parts of the server fills a
+ * struct metrics (net/info.c), and nothing here knows where a number comes from.
+ *
+ * Any thread; nothing is shared. The texts are the caller's and must outlive the struct.
+ */
+#ifndef LAUD_METRICS_METRICS_H
+#define LAUD_METRICS_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buckets.h"
+#include "base/names.h"
+#include "metrics/hotkeys.h"
+#include "metrics/meter.h"
+#include "net/buffer.h"
+
+#define METRICS_RANKS 10 /* of the hottest, by rank, in METRICS */
+#define METRICS_SHOWN 3  /* of the hottest, by name, in INFO */
+
+enum metrics_section {
+#define SECTION(id, title) METRICS_##id,
+#include "metrics/metrics.def"
+    METRICS_SECTIONS
+};
+
+enum metrics_text {
+#define TEXT(section, id, info) TEXT_##id,
+#include "metrics/metrics.def"
+    METRICS_TEXTS
+};
+
+enum metrics_number {
+#define NUMBER(section, id, info, type, unit, family, labels, help) NUMBER_##id,
+#include "metrics/metrics.def"
+    METRICS_NUMBERS
+};
+
+enum metrics_vector {
+#define VECTOR(id, type, family, help) VECTOR_##id,
+#include "metrics/metrics.def"
+    METRICS_VECTORS
+};
+
+struct metrics {
+    bool absent[METRICS_SECTIONS]; /* the server has no such part */
+    uint64_t numbers[METRICS_NUMBERS];
+    const char *texts[METRICS_TEXTS]; /* "" where there is nothing to say; no line ends */
+    char rates[6][48]; /* of the limits, that texts point to */
+    uint32_t operation_count;
+    const char *operations[METER_OPERATIONS]; /* their names */
+    struct meter_total meter;
+    struct buckets_total batch_events;
+    struct buckets_total sync_times; /* ns */
+    struct hotkeys_top top;
+    const struct names *names; /* of the items in it */
+};
+
+/* Everything, in Prometheus' text format. False: no memory. */
+bool metrics_write(const struct metrics *metrics, struct buffer *out);
+
+/* One vector of it, its family included; metrics_write does that for all. */
+bool metrics_write_vector(const struct metrics *metrics, enum metrics_vector vector,
+                          const char *family, struct buffer *out);
+
+/* A section as INFO shows it, title and lines. */
+bool metrics_info(const struct metrics *metrics, enum metrics_section section, struct buffer *out);
+const char *metrics_title(enum metrics_section section);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * Of a slow operation the words are long gone (a worker had it, or others were parsed behind it), so
+ * they are made again from the request, by the operation's pattern. Options behind them are not.
+ */
+#include "net/watch.h"
+
+#include <stdio.h>
+
+#include "op/op.h"
+
+void watch_init(struct watch *watch, struct hotkeys *hotkeys, struct slowlog *slowlog,
+                unsigned thread, uint64_t slow_us)
+{
+    watch->hotkeys = hotkeys;
+    watch->slowlog = slowlog;
+    watch->thread = thread;
+    watch->slow_ns = slow_us == 0 ? UINT64_MAX : slow_us * 1000;
+    watch->with_user = 0;
+    for (size_t i = 0; i < op_count(); i++)
+        if (strchr(op_get(i)->pattern, 'u') != NULL)
+            watch->with_user |= 1ULL << i;
+}
+
+/* Mostly a batch is of one operation: its runs are counted, and each run noted at once. */
+void watch_ran(struct watch *watch, const struct hot_request *requests, uint32_t count,
+               uint64_t took_ns, uint64_t now_ns)
+{
+    uint64_t items = 0, users = 0;
+    for (uint32_t from = 0, to; from < count; from = to) {
+        uint32_t op = requests[from].op;
+        for (to = from; to < count && requests[to].op == op; to++)
+            items += requests[to].item_count;
+        if (watch->with_user >> op & 1)
+            users += to - from;
+        meter_ran(&watch->meter, op, took_ns, to - from);
+    }
+    if (watch->hotkeys != NULL)
+        hotkeys_offer(watch->hotkeys, watch->thread, requests, count, watch->with_user, items,
+                      users, now_ns);
+}
+
+static void put_address(const uv_tcp_t *tcp, char out[SLOWLOG_CLIENT])
+{
+    struct sockaddr_storage address;
+    char host[INET6_ADDRSTRLEN] = "";
+    int length = sizeof address;
+    snprintf(out, SLOWLOG_CLIENT, "?");
+    if (uv_tcp_getpeername(tcp, (struct sockaddr *)&address, &length) != 0)
+        return;
+    if (address.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&address;
+        uv_ip6_name(six, host, sizeof host);
+        snprintf(out, SLOWLOG_CLIENT, "[%s]:%u", host, ntohs(six->sin6_port));
+    } else if (address.ss_family == AF_INET) {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)&address;
+        uv_ip4_name(four, host, sizeof host);
+        snprintf(out, SLOWLOG_CLIENT, "%s:%u", host, ntohs(four->sin_port));
+    }
+}
+
+static void add(struct watch *watch, const struct text *words, uint32_t count, uint32_t total,
+                struct watch_client client, uint64_t took_ns, uint64_t time_s)
+{
+    char address[SLOWLOG_CLIENT];
+    put_address(client.tcp, address);
+    slowlog_add(watch->slowlog, &(struct slowlog_event){.time_s = time_s,
+                                                        .took_ns = took_ns,
+                                                        .words = words,
+                                                        .count = count,
+                                                        .total = total,
+                                                        .client = address,
+                                                        .name = client.name});
+}
+
+void watch_slow_words(struct watch *watch, const struct text *words, uint32_t count,
+                      struct watch_client client, uint64_t took_ns, uint64_t time_s)
+{
+    add(watch, words, count, count, client, took_ns, time_s);
+}
+
+/* The words of a request, as many as there is room for. */
+struct remade {
+    uint32_t count;
+    uint32_t total;
+    struct text words[SLOWLOG_WORDS];
+    char texts[SLOWLOG_WORDS][LIMIT_ITEM_TEXT + 1];
+};
+
+static void put_text(struct remade *remade, const char *text)
+{
+    remade->total++;
+    if (remade->count == SLOWLOG_WORDS)
+        return;
+    char *kept = remade->texts[remade->count];
+    int length = snprintf(kept, sizeof remade->texts[0], "%s", text);
+    remade->words[remade->count++] = (struct text){kept, (size_t)length};
+}
+
+static const char *name_text(const struct names *names, uint8_t index)
+{
+    return index == NAME_UNKNOWN ? "?" : names_get(names, index)->text;
+}
+
+static const char *type_text(const struct names *names, uint16_t index)
+{
+    return index == TYPE_UNKNOWN ? "?" : names_type(names, index)->text;
+}
+
+static void put_id(struct remade *remade, const char *type, struct id id)
+{
+    char text[LIMIT_ITEM_TEXT + 1], id_text[LIMIT_ID_TEXT];
+    size_t length = id_format(id, id_text);
+    snprintf(text, sizeof text, "%s%s%.*s", type, type[0] ? ":" : "", (int)length, id_text);
+    put_text(remade, text);
+}
+
+static void put_word(struct remade *remade, char letter, const struct hot_request *request,
+                     const struct names *names)
+{
+    char number[24];
+    switch (letter) {
+    case 'u':
+        put_id(remade, "", request->user);
+        break;
+    case 'k':
+    case 'c':
+        put_text(remade, name_text(names, request->name));
+        break;
+    case 'y':
+        put_text(remade, type_text(names, request->type));
+        break;
+    case 'd':
+        snprintf(number, sizeof number, "%lld", (long long)request->delta);
+        put_text(remade, number);
+        break;
+    case 'i':
+    case 'I':
+        for (uint32_t i = 0; i < request->item_count; i++)
+            put_id(remade, type_text(names, request->items[i].type), request->items[i].id);
+        break;
+    default: /* an option */
+        break;
+    }
+}
+
+void watch_slow_requests(struct watch *watch, const struct hot_request *requests, uint32_t count,
+                         const struct names *names, struct watch_client client, uint64_t took_ns,
+                         uint64_t time_s)
+{
+    struct remade remade;
+    const struct op_spec *spec = op_get(requests[0].op);
+    remade.count = remade.total = 0;
+    put_text(&remade, spec->name);
+    for (const char *letter = spec->pattern; *letter != '\0'; letter++)
+        put_word(&remade, *letter, &requests[0], names);
+    if (count > 1 && remade.count < SLOWLOG_WORDS) {
+        char others[LIMIT_ITEM_TEXT + 1];
+        snprintf(others, sizeof others, "(and %u more commands with it)", count - 1);
+        put_text(&remade, others);
+    }
+    add(watch, remade.words, remade.count, remade.total, client, took_ns, time_s);
+}
