@@ -77,23 +77,24 @@ class Http(hot.Hot):
         """A path with its placeholders; the file is what Laud answers for the first ids there are."""
         row = self.row(what=what, target=target, at_least=True, unit="x")
         one = path.replace("{item}", str(WHO)).replace("{user}", str(WHO))
-        file = nginx.Nginx(one, b"")
+        answer = b""
 
         def ours():
+            nonlocal answer
             with self.laud(*options) as server:
                 fill(server)
-                file.body = rig.http(server, method, one)
+                answer = rig.http(server, method, one)
                 return self.run_http(server, ids, f"{method} {path}")
 
         def theirs():
-            with nginx.Nginx(one, file.body) as server:
+            with nginx.Nginx(one, answer) as server:
                 return self.run_http(server, ids, f"GET {one}")
 
         self.interleave(row, {"laud": ours, "peer": theirs})
 
     def counts(self):
-        self.versus_file("GET counts, against a file", 0.8, [], lambda server: self.feed_fill(server, False),
-                         "GET", COUNTS, FEED_IDS)
+        self.versus_file("GET counts, against a file", 0.8, [],
+                         lambda server: self.feed_fill(server, False), "GET", COUNTS, FEED_IDS)
 
     def likes_put(self, durability, target):
         self.versus_file(f"PUT like, {durability}, against a file", target,
@@ -140,7 +141,7 @@ class Http(hot.Hot):
         self.interleave(row, {"peer": once, "laud": lambda: once(*LIMITS)})
 
     def run(self):
-        for name in NAMES:
+        for name in NAMES:  # each a method
             if not self.options.rows or name in self.options.rows:
                 getattr(self, name)()
 
