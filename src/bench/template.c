@@ -214,12 +214,14 @@ bool stretch_read(struct compiler *compiler, const char *start, const char *end,
 void stretch_add_length(struct compiler *compiler, const struct stretch *stretch)
 {
     struct template *template = compiler->template;
-    char digits[DECIMAL_MAX];
-    if (stretch->varies)
+    if (stretch->varies) {
         template->parts[template->part_count++] = (struct part){
             PART_LENGTH, stretch->number, stretch->number_count, (uint32_t)stretch->plain};
-    else
-        bytes_add(template, digits, (size_t)(decimal_write(digits, stretch->fixed) - digits));
+        return;
+    }
+    char digits[DECIMAL_MAX];
+    const char *end = decimal_write(digits, stretch->fixed);
+    bytes_add(template, digits, (size_t)(end - digits));
 }
 
 void stretch_add(struct compiler *compiler, const struct stretch *stretch)
