@@ -6,6 +6,7 @@ Rows, for --rows:
   commit    the same with --durability commit
   feed      POST of a feed's page of 20 items, against the page as 20 HMGET + ZMSCORE on Redis
   limits    RESP LIKE at a pipeline of 16 with limits by address, user and device, against without
+  hotkeys   RESP LIKE likewise, with hot keys looked for, against without
 Over HTTP there is one request in flight on each of 50 connections, which are kept. One client,
 `laud bench`, loads all sides. A measurement starts a fresh server; rounds are interleaved and the
 median of the rounds counts. The notes say how busy the two cores were: where the client is and the
@@ -123,7 +124,11 @@ class Http(hot.Hot):
 
         self.interleave(row, {"peer": theirs, "laud": ours})
 
-    # What limits cost
+    # What limits and looking for hot keys cost
+
+    def run_likes(self, server):
+        return self.run_for(server, "--pipeline", 16, "--prelude", "DEVICE bench-{seq}", *hot.IDS,
+                            "--", "LIKE {user} video:{item}")
 
     def limits(self):
         row = self.row(what="LIKE P=16 with limits, against without", target=0.9, at_least=True,
@@ -131,8 +136,7 @@ class Http(hot.Hot):
 
         def once(*options):
             with self.laud(*options) as server:
-                run = self.run_for(server, "--pipeline", 16, "--prelude", "DEVICE bench-{seq}",
-                                   *hot.IDS, "--", "LIKE {user} video:{item}")
+                run = self.run_likes(server)
                 checked = int(rig.info(server, "Limits")["checked"])
             if (checked >= run["requests"]) != bool(options):
                 raise rig.Failure(f"{checked:,} of {run['requests']:,} likes were held to limits")
@@ -140,13 +144,23 @@ class Http(hot.Hot):
 
         self.interleave(row, {"peer": once, "laud": lambda: once(*LIMITS)})
 
+    def hotkeys(self):
+        row = self.row(what="LIKE P=16 with hot keys, against without", target=0.98, at_least=True,
+                       unit="x")
+
+        def once(choice):
+            with self.laud("--hotkeys", choice) as server:
+                return self.run_likes(server)
+
+        self.interleave(row, {"peer": lambda: once("no"), "laud": lambda: once("yes")})
+
     def run(self):
         for name in NAMES:  # each a method
             if not self.options.rows or name in self.options.rows:
                 getattr(self, name)()
 
 
-NAMES = ("counts", "interval", "commit", "feed", "limits")
+NAMES = ("counts", "interval", "commit", "feed", "limits", "hotkeys")
 
 
 def main():
