@@ -72,6 +72,7 @@ struct conn {
     bool close_when_sent; /* no more commands are run */
     bool linger;          /* and then what still comes is read and thrown away for a moment */
     bool lingering;       /* that is now */
+    bool counted;         /* as one of --max-connections; not so while it is told that it is none */
     bool closing;         /* uv_close was called */
     bool closed;          /* and has called back */
     char name[LIMIT_CLIENT_NAME + 1];
