@@ -1,0 +1,161 @@
+/*
+ * The bounds of connections on real sockets: without memory for one it is told so and the next is
+ * heard, those past --max-connections take no places, and half a command is not waited for.
+ */
+#include "fake.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
+#define TOO_MANY      "-ERR the limit of open connections is reached\r\n"
+
+static struct fake fake;
+
+static void expect_pong(int client)
+{
+    client_send(client, "PING\r\n");
+    client_expect(client, "+PONG\r\n");
+}
+
+/* Takes all there is; returns how much that was. */
+static uint64_t take_all_memory(void)
+{
+    uint64_t taken = fake.budget.limit - memory_used(&fake.budget);
+    assert_true(memory_charge_connection(&fake.budget, taken));
+    return taken;
+}
+
+static void turned_away_without_memory(uint16_t port, const char *said)
+{
+    int clients[20];
+    for (int i = 0; i < 20; i++)
+        clients[i] = client_open_port(port);
+    for (int i = 0; i < 20; i++) {
+        client_expect(clients[i], said);
+        close(clients[i]);
+    }
+}
+
+static void without_memory_the_next_is_heard_all_the_same(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake_start(&fake);
+    int before = client_open(&fake);
+    expect_pong(before);
+    uint64_t used = memory_used(&fake.budget);
+    for (int round = 0; round < 3; round++) {
+        uint64_t taken = take_all_memory();
+        turned_away_without_memory(fake.server.resp_port, BUSY_CAPACITY);
+        turned_away_without_memory(fake.server.http_port, "HTTP/1.1 503 ");
+        expect_pong(before);
+        memory_release(&fake.budget, taken);
+        int client = client_open(&fake), http = client_open_port(fake.server.http_port);
+        expect_pong(client);
+        client_send(http, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+        client_expect(http, "HTTP/1.1 200 ");
+        close(client);
+        close(http);
+        while (memory_used(&fake.budget) > used)
+            sched_yield();
+    }
+    close(before);
+    fake_stop(&fake);
+}
+
+#define REFUSED 200
+
+static void those_that_are_refused_take_no_places(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.max_connections = 2;
+    fake_start(&fake);
+    int held[2] = {client_open(&fake), client_open(&fake)}, refused[REFUSED];
+    expect_pong(held[0]);
+    expect_pong(held[1]);
+    for (int i = 0; i < REFUSED; i++)
+        refused[i] = client_open(&fake);
+    for (int i = 0; i < REFUSED; i++)
+        client_expect(refused[i], TOO_MANY);
+    assert_int_equal(fake.server.connections, 2);
+    close(held[1]);
+    while (atomic_load(&fake.server.connections) > 1)
+        sched_yield();
+    held[1] = client_open(&fake);
+    expect_pong(held[1]);
+    for (int i = 0; i < REFUSED; i++)
+        client_expect_end(refused[i]);
+    for (int i = 0; i < REFUSED; i++)
+        close(refused[i]);
+    expect_pong(held[0]);
+    close(held[0]);
+    close(held[1]);
+    fake_stop(&fake);
+}
+
+#define ECHOED 60000
+
+static void send_echo(int client)
+{
+    static char echo[ECHOED + 64];
+    int length =
+        snprintf(echo, sizeof echo, "*2\r\n$4\r\nECHO\r\n$%d\r\n%0*d\r\n", ECHOED, ECHOED, 0);
+    assert_int_equal(send(client, echo, (size_t)length, MSG_NOSIGNAL), length);
+}
+
+/* The sockets are full and some of the replies wait with the server, which reads on all the same. */
+static size_t fill_until_replies_wait(int client, int other)
+{
+    uint64_t before = memory_used(&fake.budget);
+    size_t sent = 0;
+    while (memory_used(&fake.budget) < before + KIB(512)) {
+        send_echo(client);
+        sent++;
+        expect_pong(other);
+        assert_true(sent < 1000);
+    }
+    return sent;
+}
+
+static void half_a_command_behind_replies_that_waited_is_closed(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.slow_timeout_ms = 1000;
+    fake_start(&fake);
+    int client = client_open(&fake), other = client_open(&fake);
+    size_t echoes = fill_until_replies_wait(client, other);
+    client_send(client, "PIN");
+    expect_pong(other);
+    static char reply[ECHOED + 16];
+    for (size_t i = 0; i < echoes; i++)
+        assert_int_equal(recv(client, reply, ECHOED + 10, MSG_WAITALL), ECHOED + 10);
+    client_expect_end(client);
+    expect_pong(other);
+    close(client);
+    close(other);
+    fake_stop(&fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_memory_the_next_is_heard_all_the_same),
+        cmocka_unit_test(those_that_are_refused_take_no_places),
+        cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
