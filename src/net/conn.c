@@ -77,6 +77,7 @@ void conn_close(struct conn *conn)
     conn->closing = true;
     conn->reading = false;
     set_blocked(conn, false);
+    rest_end(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
     else
@@ -341,12 +342,16 @@ static void settle(struct conn *conn, enum status status)
         conn->stuck_ms = uv_now(&conn->loop->uv);
     else if (conn->in.length == 0 && conn->sending.length == 0)
         conn->stuck_ms = 0;
-    set_reading(conn, status == STATUS_MORE && has_room(conn));
+    if (conn->rest_ms > 0)
+        rest_begin(conn, conn->rest_ms);
+    conn->rest_ms = 0;
+    set_reading(conn, status == STATUS_MORE && has_room(conn) && !conn->rest.resting);
 }
 
 static bool may_run(const struct conn *conn)
 {
-    return !conn->closing && !conn->close_when_sent && conn->job == NULL && has_room(conn);
+    return !conn->closing && !conn->close_when_sent && conn->job == NULL && !conn->rest.resting &&
+           has_room(conn);
 }
 
 /* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
@@ -394,13 +399,23 @@ static void throw_away(struct conn *conn, ssize_t count)
         conn->linger_bytes -= (uint64_t)count;
 }
 
+/* There is more than one read takes, and libuv would go on with it: others first. */
+static void take_turns(struct conn *conn)
+{
+    rest_begin(conn, 0);
+    set_reading(conn, false);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     struct conn *conn = conn_of(stream->data);
     if (conn->lingering && count != 0) {
         throw_away(conn, count);
     } else if (count > 0) {
+        size_t room = buffer->len;
         on_bytes(conn, buffer->base, (size_t)count);
+        if ((size_t)count == room && conn->reading)
+            take_turns(conn);
     } else if (count == UV_EOF) {
         /* Half-closed: what was asked is still answered. */
         conn->close_when_sent = true;
@@ -584,7 +599,7 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
     bool ours = conn->groups > 0 || conn->job != NULL; /* it waits for us, not we for it */
     bool idle = options->idle_timeout_ms > 0 && !ours &&
                 now_ms - conn->active_ms > options->idle_timeout_ms;
-    bool stuck = conn->stuck_ms > 0 && !conn->blocked && !ours &&
+    bool stuck = conn->stuck_ms > 0 && !conn->blocked && !conn->rest.resting && !ours &&
                  now_ms - conn->stuck_ms > options->slow_timeout_ms;
     bool lingered = conn->lingering && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
     if (idle || stuck || lingered)

@@ -29,6 +29,7 @@
 #include "net/job.h"
 #include "net/loop.h"
 #include "net/resp_parse.h"
+#include "net/rest.h"
 
 #define CONN_MAGIC 0x6c61636fU
 
@@ -40,6 +41,7 @@ struct conn {
     struct conn *next, *previous;
     struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
     struct job *job;                              /* that a worker has; NULL: none */
+    struct rest rest;
     const struct face *face;
     void *exchange; /* the face's own */
     uint64_t id;
@@ -61,6 +63,8 @@ struct conn {
 
     struct ip peer;
     struct limit_ask ask;             /* who asks, as far as it is known */
+    uint32_t refusals;                /* by limits, since one passed or it had to rest */
+    uint32_t rest_ms;                 /* for how long it has to when this run ends; 0: not at all */
     const struct access_token *token; /* that it has shown; NULL: none */
 
     bool resp3;

@@ -307,6 +307,7 @@ int loop_init(struct loop *loop, struct server *server)
     uv_timer_init(&loop->uv, &loop->sweep);
     uv_timer_init(&loop->uv, &loop->pace);
     loop->wake.data = loop->check.data = loop->sweep.data = loop->pace.data = loop;
+    rest_init(loop);
     uv_check_start(&loop->check, on_check);
     uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     return 0;

@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "net/resp_parse.h"
+#include "net/rest.h"
 #include "net/server.h"
 #include "net/watch.h"
 #include "op/op.h"
@@ -70,7 +71,8 @@ struct loop {
     uv_async_t wake; /* shared: journal or store progress, a job that is done, the wish to stop */
     uv_check_t check;
     uv_timer_t sweep;
-    uv_timer_t pace;    /* runs while connections wait because the store is behind */
+    uv_timer_t pace; /* runs while connections wait because the store is behind */
+    struct rests rests;
     struct conn *conns; /* all of them */
     uint32_t refused;   /* of them: have no place among --max-connections */
 

@@ -1,6 +1,7 @@
 /*
  * The bounds of connections on real sockets: without memory for one it is told so and the next is
- * heard, those past --max-connections take no places, and half a command is not waited for.
+ * heard, those past --max-connections take no places, half a command is not waited for, and a flood of
+ * refusals has to rest.
  */
 #include "fake.h"
 
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "base/clock.h"
 
 #define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
 #define TOO_MANY      "-ERR the limit of open connections is reached\r\n"
@@ -149,12 +152,84 @@ static void half_a_command_behind_replies_that_waited_is_closed(void **state)
     fake_stop(&fake);
 }
 
+/* So many commands of one user, of which one may pass. */
+static void send_refused(int client, int count)
+{
+    for (int i = 0; i < count; i++)
+        client_send(client, "LIKED 7 video:1\r\n");
+}
+
+static int read_refused(int client, int count)
+{
+    char line[64];
+    int refused = 0;
+    for (int i = 0; i < count; i++) {
+        client_read_line(client, line, sizeof line);
+        if (strcmp(line, "*1") == 0)
+            client_expect(client, ":1\r\n");
+        else
+            refused += strncmp(line, "-LIMIT retry after ", 19) == 0;
+    }
+    return refused;
+}
+
+static void start_with_a_limit(void)
+{
+    fake_init(&fake);
+    fake.options.limit_user_read = (struct rate){.per_s = 1, .burst = 1};
+    fake_start(&fake);
+}
+
+static void a_flood_of_refusals_has_to_rest(void **state)
+{
+    (void)state;
+    start_with_a_limit();
+    int flood = client_open(&fake), other = client_open(&fake);
+    int rests = 5, count = rests * LIMIT_REFUSALS + 10;
+    uint64_t began_ns = clock_monotonic_ns();
+    send_refused(flood, count);
+    shutdown(flood, SHUT_WR);
+    for (int i = 0; i < 100; i++)
+        expect_pong(other);
+    int refused = read_refused(flood, count);
+    uint64_t took_ms = (clock_monotonic_ns() - began_ns) / 1000000;
+    assert_in_range(refused, count - 1 - took_ms / 1000 - 1, count - 1);
+    assert_true(took_ms >= (uint64_t)(rests - 1) * LIMIT_REST_MS);
+    client_expect_end(flood);
+    close(flood);
+    close(other);
+    fake_stop(&fake);
+}
+
+static void those_that_rest_may_leave(void **state)
+{
+    (void)state;
+    start_with_a_limit();
+    int other = client_open(&fake);
+    for (int i = 0; i < 50; i++) {
+        int flood = client_open(&fake);
+        send_refused(flood, 2 * LIMIT_REFUSALS);
+        expect_pong(other);
+        close(flood);
+    }
+    while (atomic_load(&fake.server.connections) > 1)
+        expect_pong(other);
+    int resting = client_open(&fake);
+    send_refused(resting, 2 * LIMIT_REFUSALS);
+    expect_pong(other);
+    fake_stop(&fake); /* also while one rests */
+    close(resting);
+    close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_memory_the_next_is_heard_all_the_same),
         cmocka_unit_test(those_that_are_refused_take_no_places),
         cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
+        cmocka_unit_test(a_flood_of_refusals_has_to_rest),
+        cmocka_unit_test(those_that_rest_may_leave),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
