@@ -414,7 +414,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     } else if (count > 0) {
         size_t room = buffer->len;
         on_bytes(conn, buffer->base, (size_t)count);
-        if ((size_t)count == room && conn->reading)
+        if ((size_t)count == room && conn->reading && may_run(conn))
             take_turns(conn);
     } else if (count == UV_EOF) {
         /* Half-closed: what was asked is still answered. */
