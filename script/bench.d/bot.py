@@ -68,8 +68,10 @@ class Bot(area.Area):
         return rig.laud(self.options.laud, "--store", "none", "--durability", "interval", *limit)
 
     def others(self, server):
+        before = server.cpu_seconds()
         run = self.drive(server, "--rate", self.options.rate, "--seconds", self.seconds, "--id-base",
                          BASE, "--users", USERS, "--items", ITEMS, "--allow-errors", *OTHERS)
+        run["core"] = (server.cpu_seconds() - before) / run["seconds"]
         return run
 
     def fill(self, server):
@@ -101,10 +103,12 @@ class Bot(area.Area):
         row.value = row.ours / row.peer
         row.runs = {which: p99(which) for which in ("none", case)}
         rates = {which: rig.median([run["rate"] for run in runs[which]]) for which in runs}
+        core = {which: rig.median([run["core"] for run in runs[which]]) for which in runs}
         bots = [run["bot"] for run in runs[case]]
         row.note = (f"p99 {row.ours:.2f} ms, {row.peer:.2f} ms without; others "
                     f"{rates[case]:,.0f}/s of {self.options.rate:,}/s; the bot asked "
-                    f"{rig.median([bot['rate'] for bot in bots]):,.0f}/s")
+                    f"{rig.median([bot['rate'] for bot in bots]):,.0f}/s; the server used "
+                    f"{core[case]:.2f} of a core, {core['none']:.2f} without")
         refused = sum(run["errors"] for run in runs[case])
         if refused > 0:
             row.broken = f"{refused} requests of others were refused"

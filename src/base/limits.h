@@ -67,8 +67,8 @@
 #define LIMIT_DRAIN_MS    5000    /* longest wait for replies to leave when stopping */
 #define LIMIT_LINGER      MIB(16) /* bytes thrown away behind the last reply of a connection */
 #define LIMIT_LINGER_MS   2000    /* and for how long at most */
-#define LIMIT_GROUPS      64      /* times a connection is read while replies wait for the journal */
-#define LIMIT_REFUSED     64      /* connections past --max-connections that a thread lingers for */
+#define LIMIT_GROUPS      64      /* reads of a connection whose replies wait for the journal */
+#define LIMIT_REFUSED     64      /* connections past the most there may be, lingered for */
 
 /* HTTP */
 #define LIMIT_HTTP_LINE    KIB(8) /* bytes of a request line */
