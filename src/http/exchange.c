@@ -7,6 +7,7 @@
 #include "http/page.h"
 #include "http/respond.h"
 #include "http/words.h"
+#include "live/event.h"
 
 #define BATCH_PATH "/v1/batch"
 
@@ -162,6 +163,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->allow = 0;
     exchange->retry_s = 0;
     exchange->text.length = exchange->reply.length = 0;
+    exchange->resumes = event_read_id(request_text(bytes, request->last_event), &exchange->last);
     take_origin(exchange, loop, request_text(bytes, request->origin));
     if (!buffer_append(&exchange->text, target.bytes, target.length))
         return false;
@@ -197,12 +199,15 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                      bool last)
 {
     bool written = complete(exchange);
+    bool stream = exchange->status == STATUS_OK && exchange->route != NULL &&
+                  route_is_stream(exchange->route);
     struct response response = {.code = exchange->code,
                                 .type = exchange->type,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
+                                .stream = stream,
                                 .bare = exchange->method == VERB_HEAD,
                                 .last = last || !exchange->keep_alive,
                                 .old = exchange->old};

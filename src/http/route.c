@@ -72,10 +72,13 @@ static int segment_named(const char *path, struct text name)
 bool route_next_word(const struct route *route, const char **at, struct route_word *word)
 {
     const char *from = *at + strspn(*at, " ");
-    size_t length = strcspn(from, " "), name = strcspn(from, ":. ");
+    size_t length = strcspn(from, " "), name = strcspn(from, ":.,? ");
     if (length == 0)
         return false;
-    *word = (struct route_word){.name = {from, name}, .many = from[name] == '.'};
+    *word = (struct route_word){.name = {from, name},
+                                .many = from[name] == '.',
+                                .split = from[name] == ',',
+                                .aside = from[name] == '?'};
     if (from[name] == ':')
         word->option = (struct text){from + name + 1, length - name - 1};
     word->segment = segment_named(route->path, word->name);
@@ -85,7 +88,7 @@ bool route_next_word(const struct route *route, const char **at, struct route_wo
 
 bool route_is_single(const struct route *route)
 {
-    return strstr(route->words, "...") == NULL;
+    return strpbrk(route->words, ".,") == NULL;
 }
 
 const struct parameter *route_parameter(const struct target *target, struct text name)
@@ -102,7 +105,7 @@ static bool has_parameters(const struct route *route, const struct target *targe
 {
     struct route_word word;
     for (const char *at = route->words; route_next_word(route, &at, &word);) {
-        if (word.segment < 0 && word.option.length == 0 &&
+        if (word.segment < 0 && !route_word_is_optional(&word) &&
             route_parameter(target, word.name) == NULL)
             return false;
     }

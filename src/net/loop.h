@@ -21,6 +21,7 @@
 
 struct conn;
 struct face;
+struct live;
 struct loop;
 
 /* A socket that connections with one face come from. */
@@ -55,6 +56,10 @@ struct loop_stats {
     _Atomic uint64_t jobs_refused; /* answered BUSY instead */
     _Atomic uint64_t limits_checked;
     _Atomic uint64_t limited[LIMIT_BY_TOTAL]; /* refused, or in a dry run not */
+    _Atomic uint64_t live_items;              /* watched by streams */
+    _Atomic uint64_t live_events;
+    _Atomic uint64_t live_coalesced; /* versions of items that were told as part of a later one */
+    _Atomic uint64_t live_stalled;   /* events put off because a client took nothing */
 };
 
 struct loop {
@@ -81,6 +86,7 @@ struct loop {
     uint64_t stop_deadline_ms;
     uint64_t clock_ns; /* as last looked at */
     struct watch watch;
+    struct live *live; /* streams among the connections */
 
     /* For the command or batch at hand. */
     struct resp_limits resp_limits;
@@ -107,6 +113,9 @@ void loop_take_back(struct loop *loop, struct job *job); /* from a worker: it is
 void loop_stop(struct loop *loop);                       /* from any thread: ask it to end */
 void loop_join(struct loop *loop);                       /* wait for that */
 void loop_free(struct loop *loop); /* once nobody can call any of those above any more */
+
+/* Whatever was done out of turn, by a timer, is done. */
+void loop_end_turn(struct loop *loop);
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

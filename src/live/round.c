@@ -1,0 +1,376 @@
+/*
+ * A slice of time goes round between its jobs, a little of each, until nothing is left to do or the
+ * time is over: look at some items, tell some streams of those that changed, say a word to those that
+ * were quiet for long. Queues move what was handled to their end, so the next slice goes on where this
+ * one stopped, and no item with many viewers keeps the others waiting.
+ */
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "live/event.h"
+#include "live/private.h"
+#include "net/face.h"
+
+#define STEP_STREAMS 8       /* told in one go */
+#define STEP_VIEWERS 64      /* come by for that, many of which have nothing to be told */
+#define UNSENT_MAX   KIB(16) /* bytes that wait for a client, past which it is told nothing more */
+
+/* Looking */
+
+/* The counters of an item as they are now. */
+static void take(struct live *live, struct watched *item, const struct hot_counter *counters,
+                 uint32_t count)
+{
+    const struct server_parts *parts = &live->loop->server->parts;
+    if (!watched_take(&live->items, item, counters, count, parts->names))
+        return;
+    item->position = journal_appended(parts->journal);
+    item->walk++;
+    if (!list_has(&item->changed))
+        list_add_last(&live->changed, &item->changed);
+}
+
+static void want_cold(struct live *live, struct watched *item)
+{
+    if (!list_has(&item->cold) && !item->away)
+        list_add_last(&live->cold, &item->cold);
+}
+
+static void ask(struct hot_request *request, struct watched *item, struct hot_answer *answer)
+{
+    *request = (struct hot_request){.action = HOT_COUNTS,
+                                    .op = OP_LIVE,
+                                    .item_count = 1,
+                                    .items = &item->item,
+                                    .answers = answer};
+}
+
+/* Up to a batch of items whose types are known. */
+static void look_at_batch(struct live *live, struct watched *const *items, uint32_t count)
+{
+    struct loop *loop = live->loop;
+    struct hot_request *requests = loop->requests;
+    ASSERT(count <= LIMIT_BATCH && loop->scratch.used == 0 && loop->hot_scratch.used == 0);
+    for (uint32_t i = 0; i < count; i++)
+        ask(&requests[i], items[i], &loop->scratch.answers[i]);
+    for (uint32_t done = 0; done < count; done++) {
+        uint32_t ran = (uint32_t)hot_run(loop->server->parts.hot, requests + done, count - done,
+                                         &loop->hot_scratch);
+        for (uint32_t end = done + ran; done < end; done++) {
+            const struct hot_answer *answer = requests[done].answers;
+            if (requests[done].status == STATUS_OK)
+                take(live, items[done], loop->hot_scratch.counters + answer->first, answer->count);
+        }
+        if (done < count)
+            want_cold(live, items[done]);
+    }
+    loop->hot_scratch.used = 0;
+}
+
+void live_look_at(struct live *live, struct watched *const *items, uint32_t count)
+{
+    struct watched *known[LIMIT_BATCH];
+    uint32_t some = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!watched_find_type(items[i], live->loop->server->parts.names))
+            take(live, items[i], NULL, 0);
+        else
+            known[some++] = items[i];
+        if (some == LIMIT_BATCH || (i + 1 == count && some > 0)) {
+            look_at_batch(live, known, some);
+            some = 0;
+        }
+    }
+}
+
+/* Goes on with a look at all items; false: there is none, or it is over. */
+static bool look_on(struct live *live, uint64_t now_ns)
+{
+    struct watched *items[LIMIT_BATCH];
+    uint32_t some = 0;
+    if (!live->looking && now_ns - live->look_ns >= LIVE_GAP_NS) {
+        live->looking = true;
+        live->look_ns = now_ns;
+        live->round++;
+    }
+    while (live->looking && some < LIMIT_BATCH) {
+        struct watched *item = LIST_OF(live->items.all.next, struct watched, all);
+        live->looking = !list_is_empty(&live->items.all) && item->round != live->round;
+        if (!live->looking)
+            break;
+        item->round = live->round;
+        list_move_last(&live->items.all, &item->all);
+        items[some++] = item;
+    }
+    live_look_at(live, items, some);
+    return live->looking;
+}
+
+/* By a worker */
+
+/* What the worker found, as numbers for the way home: how many, and the counters. */
+static bool write_found(struct job *job, uint32_t index, const struct hot_scratch *scratch,
+                        const struct names *names)
+{
+    const struct hot_request *request = &job->requests[index];
+    uint32_t count = request->status == STATUS_OK ? request->answers[0].count : UINT32_MAX;
+    (void)names;
+    return buffer_append(&job->out, &count, sizeof count) &&
+           (count == UINT32_MAX ||
+            buffer_append(&job->out, scratch->counters + request->answers[0].first,
+                          count * sizeof *scratch->counters));
+}
+
+static const struct face cold_face = {.name = "live", .write = write_found};
+
+static struct job *make_job(struct live *live)
+{
+    struct loop *loop = live->loop;
+    struct hot_request requests[LIMIT_BATCH];
+    uint32_t count = 0;
+    for (struct list *link = live->cold.next; link != &live->cold && count < LIMIT_BATCH;
+         link = link->next) {
+        struct watched *item = LIST_OF(link, struct watched, cold);
+        live->away_items[count] = item;
+        ask(&requests[count++], item, NULL);
+    }
+    struct job *job = job_new(requests, count, loop->server->parts.budget);
+    if (job != NULL) {
+        job->loop = loop;
+        job->face = &cold_face;
+    }
+    return job;
+}
+
+/* Those that memory does not have go to a worker, one job at a time and not too often. */
+static void send_cold(struct live *live, uint64_t now_ns)
+{
+    struct loop *loop = live->loop;
+    if (list_is_empty(&live->cold) || live->away > 0 || now_ns < live->cold_ns || loop->stopping)
+        return;
+    live->cold_ns = now_ns + LIVE_COLD_NS;
+    struct job *job = make_job(live);
+    if (job == NULL)
+        return;
+    uint32_t count = job->count;
+    if (!work_submit(&loop->server->work, job)) {
+        job_free(job);
+        return;
+    }
+    loop->jobs++;
+    loop_count(&loop->stats.jobs, 1);
+    live->away = count;
+    for (uint32_t i = 0; i < count; i++) {
+        list_remove(&live->away_items[i]->cold);
+        live->away_items[i]->away = true;
+    }
+}
+
+static void take_found(struct live *live, struct watched *item, const char **at)
+{
+    struct hot_counter counters[LIMIT_NAMES];
+    uint32_t count;
+    memcpy(&count, *at, sizeof count);
+    *at += sizeof count;
+    if (count == UINT32_MAX)
+        return;
+    ASSERT(count <= LIMIT_NAMES);
+    memcpy(counters, *at, count * sizeof *counters);
+    *at += count * sizeof *counters;
+    take(live, item, counters, count);
+}
+
+void live_take_back(struct live *live, struct job *job)
+{
+    const char *at = job->out.bytes;
+    ASSERT(live->away == job->count);
+    for (uint32_t i = 0; i < live->away; i++) {
+        if (!job->failed)
+            take_found(live, live->away_items[i], &at);
+        watched_back(&live->items, live->away_items[i]);
+    }
+    live->away = 0;
+    live->cold_ns = clock_monotonic_ns() + LIVE_COLD_NS;
+    job_free(job);
+}
+
+/* Telling */
+
+bool live_is_known(const struct live_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->count; i++) {
+        if (stream->viewers[i].item->version == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Is there something it was not told? */
+static bool is_behind(const struct live_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->count; i++) {
+        if (stream->viewers[i].told != stream->viewers[i].item->version)
+            return true;
+    }
+    return false;
+}
+
+/* The position of the journal that an event depends on; what it tells counts as told. */
+static uint64_t note_told(struct live_stream *stream)
+{
+    struct loop_stats *stats = &stream->live->loop->stats;
+    uint64_t position = 0;
+    for (uint32_t i = 0; i < stream->count; i++) {
+        struct viewer *viewer = &stream->viewers[i];
+        const struct watched *item = viewer->item;
+        if (viewer->told == item->version)
+            continue;
+        if (viewer->told > 0)
+            loop_count(&stats->live_coalesced, item->version - viewer->told - 1);
+        viewer->told = item->version;
+        position = item->position > position ? item->position : position;
+    }
+    return position;
+}
+
+bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns, uint64_t *position)
+{
+    struct loop *loop = stream->live->loop;
+    const struct names *names = loop->server->parts.names;
+    bool same = !stream->begun && stream->resumes &&
+                event_digest(stream->viewers, stream->count) == stream->last;
+    bool written = same ? event_write_text(out, ": nothing new\n\n", stream->chunked)
+                        : event_write(out, stream->viewers, stream->count, !stream->begun, names,
+                                      stream->chunked);
+    if (!written)
+        return false;
+    loop_count(&loop->stats.live_events, !same);
+    stream->begun = true;
+    stream->told_ns = stream->wrote_ns = now_ns;
+    *position = note_told(stream);
+    return true;
+}
+
+static void wait_in(struct list *queue, struct live_stream *stream, uint64_t ready_ns)
+{
+    stream->ready_ns = ready_ns;
+    list_move_last(queue, &stream->queue);
+}
+
+/* Sends what is in `out`, as far as the journal allows; a client may have too much of it. */
+static void send_off(struct live_stream *stream, uint64_t position)
+{
+    struct conn *conn = stream->conn;
+    list_move_last(&stream->live->quiet, &stream->quiet);
+    conn_send(conn, position);
+    if (conn_unsent(conn) > conn->loop->server->parts.options->output_buffer)
+        conn_close(conn);
+}
+
+static bool is_ending(const struct live_stream *stream)
+{
+    return stream->conn->closing || stream->conn->close_when_sent;
+}
+
+/* Tells it, or lets it wait for its turn; false: neither, it cost nothing. */
+static bool tell(struct live_stream *stream, uint64_t now_ns)
+{
+    struct live *live = stream->live;
+    uint64_t position;
+    if (is_ending(stream) || !is_behind(stream) || !live_is_known(stream))
+        return false;
+    if (conn_unsent(stream->conn) > UNSENT_MAX) {
+        loop_count(&live->loop->stats.live_stalled, 1);
+        wait_in(&live->stalled, stream, now_ns + LIVE_STALLED_NS);
+        return false;
+    }
+    if (stream->told_ns > 0 && now_ns < stream->told_ns + LIVE_GAP_NS) {
+        wait_in(&live->later, stream, stream->told_ns + LIVE_GAP_NS);
+        return false;
+    }
+    if (live_tell(stream, &stream->conn->out, now_ns, &position))
+        send_off(stream, position);
+    else
+        conn_close(stream->conn);
+    return true;
+}
+
+/* Those of a queue whose time has come; false: there is none. */
+static bool tell_queue(struct list *queue, uint64_t now_ns)
+{
+    for (unsigned told = 0, seen = 0; told < STEP_STREAMS && seen < STEP_VIEWERS; seen++) {
+        struct live_stream *stream = LIST_OF(queue->next, struct live_stream, queue);
+        if (list_is_empty(queue) || stream->ready_ns > now_ns)
+            return false;
+        list_remove(&stream->queue);
+        told += tell(stream, now_ns);
+    }
+    return true;
+}
+
+/* Some viewers of one item that changed; the next time, of the next one. */
+static bool tell_viewers(struct live *live, uint64_t now_ns)
+{
+    if (list_is_empty(&live->changed))
+        return false;
+    struct watched *item = LIST_OF(live->changed.next, struct watched, changed);
+    list_move_last(&live->changed, &item->changed);
+    for (unsigned told = 0, seen = 0; told < STEP_STREAMS && seen < STEP_VIEWERS; seen++) {
+        struct viewer *viewer = LIST_OF(item->viewers.next, struct viewer, link);
+        if (list_is_empty(&item->viewers) || viewer->walk == item->walk) {
+            list_remove(&item->changed);
+            break;
+        }
+        viewer->walk = item->walk;
+        list_move_last(&item->viewers, &viewer->link);
+        struct live_stream *stream = viewer->stream;
+        if (!list_has(&stream->queue))
+            told += tell(stream, now_ns);
+    }
+    return !list_is_empty(&live->changed);
+}
+
+static bool break_silence(struct live *live, uint64_t now_ns)
+{
+    for (unsigned said = 0; said < STEP_STREAMS; said++) {
+        struct live_stream *stream = LIST_OF(live->quiet.next, struct live_stream, quiet);
+        if (list_is_empty(&live->quiet) || now_ns < stream->wrote_ns + LIVE_QUIET_NS)
+            return false;
+        struct conn *conn = stream->conn;
+        bool quiet = !is_ending(stream) && conn_unsent(conn) == 0;
+        stream->wrote_ns = now_ns;
+        if (quiet && !event_write_text(&conn->out, ":\n\n", stream->chunked))
+            conn_close(conn);
+        else if (quiet)
+            send_off(stream, 0);
+        else
+            list_move_last(&live->quiet, &stream->quiet);
+    }
+    return true;
+}
+
+uint64_t live_run(struct live *live)
+{
+    uint64_t start_ns = clock_monotonic_ns(), now_ns = start_ns;
+    pace_earn(&live->pace, start_ns);
+    uint64_t most_ns = pace_has_ns(&live->pace);
+    bool more = true;
+    live->loop->clock_ns = now_ns;
+    while (more && now_ns - start_ns < most_ns) {
+        more = look_on(live, now_ns);
+        more = tell_queue(&live->later, now_ns) || more;
+        more = tell_queue(&live->stalled, now_ns) || more;
+        more = tell_viewers(live, now_ns) || more;
+        more = break_silence(live, now_ns) || more;
+        now_ns = clock_monotonic_ns();
+    }
+    send_cold(live, now_ns);
+    pace_spend(&live->pace, clock_monotonic_ns() - start_ns);
+    uint64_t next_ns = live->look_ns + LIVE_GAP_NS;
+    if (more)
+        return LIVE_STEP_MS;
+    if (!list_is_empty(&live->later) || !list_is_empty(&live->cold))
+        return LIVE_STEP_IDLE_MS;
+    return next_ns > now_ns ? (next_ns - now_ns) / LIVE_MS + 1 : 1;
+}
