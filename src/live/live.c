@@ -44,8 +44,8 @@ struct live *live_new(struct loop *loop)
         return NULL;
     live->loop = loop;
     watched_init(&live->items, loop->server->parts.budget, loop->server->parts.seed);
-    struct list *lists[] = {&live->quiet, &live->changed, &live->later, &live->stalled,
-                            &live->cold};
+    struct list *lists[] = {&live->quiet, &live->changed, &live->later,
+                            &live->held,  &live->stalled, &live->cold};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         list_init(lists[i]);
     uv_timer_init(&loop->uv, &live->timer);
@@ -158,8 +158,7 @@ static bool write_beginning(struct live_stream *stream, struct buffer *out, uint
     live_look_at(live, items, stream->count);
     if (!event_write_text(out, retry, stream->chunked))
         return false;
-    uint64_t position; /* the reply it is in depends on all there is */
-    return !live_is_known(stream) || live_tell(stream, out, now_ns, &position);
+    return !live_is_known(stream) || live_tell(stream, out, now_ns);
 }
 
 /* Counts for the limit of streams from now on, not for that of connections. */

@@ -10,8 +10,10 @@
 #include "live/watched.h"
 #include "net/conn.h"
 
-#define LIVE_MS           1000000ULL
-#define LIVE_GAP_NS       (200 * LIVE_MS)   /* between two events of a stream, and two looks */
+#define LIVE_MS     1000000ULL
+#define LIVE_GAP_NS (200 * LIVE_MS) /* between two events of a stream, and two looks */
+#define LIVE_HELD_NS                                                                               \
+    (20 * LIVE_MS) /* until an event that the journal does not let go yet is tried */
 #define LIVE_STALLED_NS   (500 * LIVE_MS)   /* until a client that took nothing is tried again */
 #define LIVE_COLD_NS      (50 * LIVE_MS)    /* between two jobs for a worker */
 #define LIVE_QUIET_NS     (15000 * LIVE_MS) /* without a word: a comment keeps proxies content */
@@ -22,7 +24,7 @@ struct live_stream {
     struct live *live;
     struct conn *conn;
     struct list quiet; /* among all streams, by when they were last written to */
-    struct list queue; /* later or stalled; or in none */
+    struct list queue; /* later, held or stalled; or in none */
     uint64_t wrote_ns; /* when that was */
     uint64_t told_ns;  /* when it last got an event; 0: never */
     uint64_t ready_ns; /* when its turn in the queue comes */
@@ -52,6 +54,7 @@ struct live {
     struct list quiet;   /* all streams, those first that were quiet longest */
     struct list changed; /* items whose viewers are to be told */
     struct list later;   /* streams that had an event a moment ago; ready one after the other */
+    struct list held;    /* streams that wait for the journal; likewise */
     struct list stalled; /* streams whose clients took nothing; likewise */
     struct list cold;    /* items that memory does not have */
     uint64_t cold_ns;    /* when a job for them may go */
@@ -67,9 +70,9 @@ bool live_is_known(const struct live_stream *stream);
 
 /*
  * Writes an event of what is new for a stream, or at its beginning of everything, unless the client
- * has it. *position is the one of the journal it depends on. False: no memory.
+ * has it. False: no memory.
  */
-bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns, uint64_t *position);
+bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns);
 
 /* A slice of time; returns in how many milliseconds the next is due. */
 uint64_t live_run(struct live *live);

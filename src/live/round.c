@@ -3,6 +3,9 @@
  * time is over: look at some items, tell some streams of those that changed, say a word to those that
  * were quiet for long. Queues move what was handled to their end, so the next slice goes on where this
  * one stopped, and no item with many viewers keeps the others waiting.
+ *
+ * An event that has to wait for the journal leaves when that moves, and that time is not ours to
+ * measure: so only a few may wait, and the others are written a moment later, when they need not.
  */
 #include <string.h>
 
@@ -14,6 +17,7 @@
 
 #define STEP_STREAMS 8       /* told in one go */
 #define STEP_VIEWERS 64      /* come by for that, many of which have nothing to be told */
+#define HELD_MAX     256     /* groups that wait for the journal, past which no event joins them */
 #define UNSENT_MAX   KIB(16) /* bytes that wait for a client, past which it is told nothing more */
 
 /* Looking */
@@ -51,9 +55,11 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
 {
     struct loop *loop = live->loop;
     struct hot_request *requests = loop->requests;
-    ASSERT(count <= LIMIT_BATCH && loop->scratch.used == 0 && loop->hot_scratch.used == 0);
+    struct hot_answer answers[LIMIT_BATCH];
+    uint32_t used = loop->hot_scratch.used;
+    ASSERT(count <= LIMIT_BATCH);
     for (uint32_t i = 0; i < count; i++)
-        ask(&requests[i], items[i], &loop->scratch.answers[i]);
+        ask(&requests[i], items[i], &answers[i]);
     for (uint32_t done = 0; done < count; done++) {
         uint32_t ran = (uint32_t)hot_run(loop->server->parts.hot, requests + done, count - done,
                                          &loop->hot_scratch);
@@ -65,7 +71,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
         if (done < count)
             want_cold(live, items[done]);
     }
-    loop->hot_scratch.used = 0;
+    loop->hot_scratch.used = used;
 }
 
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count)
@@ -216,25 +222,31 @@ static bool is_behind(const struct live_stream *stream)
     return false;
 }
 
-/* The position of the journal that an event depends on; what it tells counts as told. */
-static uint64_t note_told(struct live_stream *stream)
+/* The position of the journal that what it was not told depends on. */
+static uint64_t position_of(const struct live_stream *stream)
 {
-    struct loop_stats *stats = &stream->live->loop->stats;
     uint64_t position = 0;
     for (uint32_t i = 0; i < stream->count; i++) {
-        struct viewer *viewer = &stream->viewers[i];
-        const struct watched *item = viewer->item;
-        if (viewer->told == item->version)
-            continue;
-        if (viewer->told > 0)
-            loop_count(&stats->live_coalesced, item->version - viewer->told - 1);
-        viewer->told = item->version;
-        position = item->position > position ? item->position : position;
+        const struct watched *item = stream->viewers[i].item;
+        if (stream->viewers[i].told != item->version && item->position > position)
+            position = item->position;
     }
     return position;
 }
 
-bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns, uint64_t *position)
+static void note_told(struct live_stream *stream)
+{
+    struct loop_stats *stats = &stream->live->loop->stats;
+    for (uint32_t i = 0; i < stream->count; i++) {
+        struct viewer *viewer = &stream->viewers[i];
+        uint64_t version = viewer->item->version;
+        if (viewer->told > 0 && viewer->told != version)
+            loop_count(&stats->live_coalesced, version - viewer->told - 1);
+        viewer->told = version;
+    }
+}
+
+bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
 {
     struct loop *loop = stream->live->loop;
     const struct names *names = loop->server->parts.names;
@@ -248,7 +260,7 @@ bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns, 
     loop_count(&loop->stats.live_events, !same);
     stream->begun = true;
     stream->told_ns = stream->wrote_ns = now_ns;
-    *position = note_told(stream);
+    note_told(stream);
     return true;
 }
 
@@ -273,13 +285,21 @@ static bool is_ending(const struct live_stream *stream)
     return stream->conn->closing || stream->conn->close_when_sent;
 }
 
+/* Would an event have to wait for the journal, where too many replies wait already? */
+static bool is_held(const struct live *live, uint64_t position)
+{
+    struct journal *journal = live->loop->server->parts.journal;
+    return live->loop->group_count >= HELD_MAX && position > journal_released(journal) &&
+           journal_state(journal) != STATUS_READONLY;
+}
+
 /* Tells it, or lets it wait for its turn; false: neither, it cost nothing. */
 static bool tell(struct live_stream *stream, uint64_t now_ns)
 {
     struct live *live = stream->live;
-    uint64_t position;
     if (is_ending(stream) || !is_behind(stream) || !live_is_known(stream))
         return false;
+    uint64_t position = position_of(stream);
     if (conn_unsent(stream->conn) > UNSENT_MAX) {
         loop_count(&live->loop->stats.live_stalled, 1);
         wait_in(&live->stalled, stream, now_ns + LIVE_STALLED_NS);
@@ -289,7 +309,11 @@ static bool tell(struct live_stream *stream, uint64_t now_ns)
         wait_in(&live->later, stream, stream->told_ns + LIVE_GAP_NS);
         return false;
     }
-    if (live_tell(stream, &stream->conn->out, now_ns, &position))
+    if (is_held(live, position)) {
+        wait_in(&live->held, stream, now_ns + LIVE_HELD_NS);
+        return false;
+    }
+    if (live_tell(stream, &stream->conn->out, now_ns))
         send_off(stream, position);
     else
         conn_close(stream->conn);
@@ -360,6 +384,7 @@ uint64_t live_run(struct live *live)
     while (more && now_ns - start_ns < most_ns) {
         more = look_on(live, now_ns);
         more = tell_queue(&live->later, now_ns) || more;
+        more = tell_queue(&live->held, now_ns) || more;
         more = tell_queue(&live->stalled, now_ns) || more;
         more = tell_viewers(live, now_ns) || more;
         more = break_silence(live, now_ns) || more;
@@ -370,7 +395,7 @@ uint64_t live_run(struct live *live)
     uint64_t next_ns = live->look_ns + LIVE_GAP_NS;
     if (more)
         return LIVE_STEP_MS;
-    if (!list_is_empty(&live->later) || !list_is_empty(&live->cold))
+    if (!list_is_empty(&live->later) || !list_is_empty(&live->held) || !list_is_empty(&live->cold))
         return LIVE_STEP_IDLE_MS;
     return next_ns > now_ns ? (next_ns - now_ns) / LIVE_MS + 1 : 1;
 }

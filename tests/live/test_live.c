@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "net/loop.h"
+
 static struct fake fake;
 
 static int start(void **state)
@@ -84,6 +86,50 @@ static void a_stream_begins_with_everything(void **state)
     read_to(client, ":", line, sizeof line);
     assert_string_equal(line, ": nothing new");
     close(client);
+}
+
+/* Appends an event that the journal keeps to itself until it is kicked. */
+static void append(void)
+{
+    assert_int_equal(journal_admit(fake.journal), STATUS_OK);
+    journal_append(fake.journal, &(struct event){.type = EVENT_SET, .user = {0, 1}});
+}
+
+static uint64_t events(void)
+{
+    return atomic_load(&fake.server.loops[0].stats.live_events);
+}
+
+/* Nothing is told that a power cut could take back. */
+static void an_event_waits_for_the_journal(void **state)
+{
+    (void)state;
+    fake.moving = 1;
+    int client = ask("video:777", "");
+    expect_data(client, "\"video:777\":{\"comment\":1}");
+    client_expect(client, "\n");
+    uint64_t before = events();
+    append();
+    fake.moving = 2;
+    while (events() == before)
+        usleep(1000);
+    client_expect_none(client);
+    fake.moving = 3;
+    while (events() == before + 1)
+        usleep(1000);
+    client_expect_none(client);
+    journal_kick(fake.journal);
+    expect_data(client, "\"video:777\":{\"comment\":2}");
+    expect_data(client, "\"video:777\":{\"comment\":3}");
+    append(); /* and so does the first one of a stream */
+    int other = ask("video:777", "");
+    while (events() == before + 2)
+        usleep(1000);
+    client_expect_none(other);
+    journal_kick(fake.journal);
+    expect_data(other, "\"video:777\":{\"comment\":3}");
+    close(client);
+    close(other);
 }
 
 /* First for the request, as any other; then, since this memory keeps nothing, for the stream. */
@@ -177,11 +223,9 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(a_stream_begins_with_everything),
-        TEST(cold_items_are_read_by_workers),
-        TEST(a_client_goes_while_a_worker_reads),
-        TEST(the_server_stops_while_a_worker_reads),
-        TEST(only_so_many),
+        TEST(a_stream_begins_with_everything),       TEST(an_event_waits_for_the_journal),
+        TEST(cold_items_are_read_by_workers),        TEST(a_client_goes_while_a_worker_reads),
+        TEST(the_server_stops_while_a_worker_reads), TEST(only_so_many),
         TEST(nothing_is_answered_behind_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
