@@ -86,7 +86,7 @@ static void free_stream(struct live_stream *stream)
     list_remove(&stream->queue);
     list_remove(&stream->quiet);
     atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
-    memory_release(live->items.budget, stream->bytes);
+    memory_release(live->items.budget, stream->charged);
     free(stream);
 }
 
@@ -123,16 +123,17 @@ static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
 {
     struct live *live = conn->loop->live;
     size_t bytes = sizeof(struct live_stream) + ask->count * sizeof(struct viewer);
-    if (!memory_charge_connection(live->items.budget, bytes))
+    size_t charged = bytes + sizeof *conn;
+    if (!memory_charge_connection(live->items.budget, charged))
         return NULL;
     struct live_stream *stream = calloc(1, bytes);
     if (stream == NULL) {
-        memory_release(live->items.budget, bytes);
+        memory_release(live->items.budget, charged);
         return NULL;
     }
     *stream = (struct live_stream){.live = live,
                                    .conn = conn,
-                                   .bytes = bytes,
+                                   .charged = charged,
                                    .chunked = ask->chunked,
                                    .resumes = ask->resumes,
                                    .last = ask->last};

@@ -29,7 +29,7 @@ struct live_stream {
     uint64_t told_ns;  /* when it last got an event; 0: never */
     uint64_t ready_ns; /* when its turn in the queue comes */
     uint64_t last;     /* digest of what the client had before */
-    size_t bytes;      /* of this allocation */
+    size_t charged;    /* bytes, also for the connection: there may be very many */
     bool resumes;      /* it had something */
     bool begun;        /* it got all of its items, or has them */
     bool chunked;
