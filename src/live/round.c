@@ -76,7 +76,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
 
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count)
 {
-    struct watched *known[LIMIT_BATCH];
+    struct watched *known[LIMIT_BATCH] = {NULL};
     uint32_t some = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!watched_find_type(items[i], live->loop->server->parts.names))

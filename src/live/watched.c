@@ -47,7 +47,7 @@ static void give_memory(struct watched_table *table, void *memory, size_t bytes)
 
 static struct watched **head_of(const struct watched_table *table, uint64_t hash)
 {
-    return &table->heads[hash & (table->capacity - 1)];
+    return &table->heads[hash & (table->capacity - 1)].first;
 }
 
 /* A table that cannot grow is only slower. */
@@ -56,14 +56,15 @@ static bool make_room(struct watched_table *table)
     size_t capacity = table->capacity == 0 ? CAPACITY_FIRST : 2 * table->capacity;
     if (table->count < table->capacity)
         return true;
-    struct watched **heads = take_memory(table, capacity * sizeof *heads), **old = table->heads;
+    struct watched_head *heads = take_memory(table, capacity * sizeof *heads);
+    struct watched_head *old = table->heads;
     if (heads == NULL)
         return table->capacity > 0;
     size_t before = table->capacity;
     table->heads = heads;
     table->capacity = capacity;
     for (size_t i = 0; i < before; i++) {
-        for (struct watched *item = old[i], *next; item != NULL; item = next) {
+        for (struct watched *item = old[i].first, *next; item != NULL; item = next) {
             next = item->hash_next;
             item->hash_next = *head_of(table, item->hash);
             *head_of(table, item->hash) = item;

@@ -58,10 +58,14 @@ struct viewer {
     uint32_t walk; /* the last one that came by */
 };
 
+struct watched_head {
+    struct watched *first;
+};
+
 struct watched_table {
     struct memory_budget *budget;
     uint64_t seed;
-    struct watched **heads;
+    struct watched_head *heads;
     size_t capacity; /* a power of two, or 0 */
     size_t count;
     struct list all;
