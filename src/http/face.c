@@ -374,6 +374,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
         status = pass_over(conn, length - *used);
         *used = length;
     }
+    batch_end(&r);
     return r.out_of_memory ? STATUS_NO_MEMORY : status;
 }
 

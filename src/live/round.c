@@ -63,6 +63,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
     for (uint32_t done = 0; done < count; done++) {
         uint32_t ran = (uint32_t)hot_run(loop->server->parts.hot, requests + done, count - done,
                                          &loop->hot_scratch);
+        ASSERT(ran <= count - done);
         for (uint32_t end = done + ran; done < end; done++) {
             const struct hot_answer *answer = requests[done].answers;
             if (requests[done].status == STATUS_OK)
