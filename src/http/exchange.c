@@ -6,6 +6,7 @@
 #include "http/answer.h"
 #include "http/page.h"
 #include "http/respond.h"
+#include "http/stream.h"
 #include "http/words.h"
 #include "live/event.h"
 
@@ -199,15 +200,13 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                      bool last)
 {
     bool written = complete(exchange);
-    bool stream = exchange->status == STATUS_OK && exchange->route != NULL &&
-                  route_is_stream(exchange->route);
     struct response response = {.code = exchange->code,
                                 .type = exchange->type,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
-                                .stream = stream,
+                                .stream = stream_is_due(exchange),
                                 .bare = exchange->method == VERB_HEAD,
                                 .last = last || !exchange->keep_alive,
                                 .old = exchange->old};

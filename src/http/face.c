@@ -15,8 +15,8 @@
 #include "http/exchange.h"
 #include "http/page.h"
 #include "http/respond.h"
+#include "http/stream.h"
 #include "http/words.h"
-#include "live/event.h"
 #include "net/batch.h"
 #include "net/permit.h"
 
@@ -192,46 +192,6 @@ static enum status run_step(struct running *r, struct exchange *exchange)
     return STATUS_OK;
 }
 
-/* A client that cannot set fields says in its query what it has. */
-static void take_last(struct exchange *exchange)
-{
-    const struct parameter *last =
-        route_parameter(&exchange->target, (struct text){"last", strlen("last")});
-    if (!exchange->resumes && last != NULL)
-        exchange->resumes = event_read_id(last->value, &exchange->last);
-}
-
-/* The items were read, so most of them are in memory; what they came to is said by the stream. */
-static void begin_stream(struct running *r, struct exchange *exchange)
-{
-    take_last(exchange);
-    uint32_t first = exchange->slots[0].items;
-    struct live_ask ask = {.items = words_at(exchange, first),
-                           .count = words_count(exchange) - first,
-                           .chunked = !exchange->old,
-                           .resumes = exchange->resumes,
-                           .last = exchange->last};
-    exchange->type = RESPOND_EVENTS;
-    exchange->reply.length = 0;
-    if (exchange->method == VERB_HEAD)
-        return;
-    enum status status = live_open(r->conn, &ask, &exchange->reply, &exchange->stream);
-    if (status == STATUS_OK)
-        return;
-    count_refusal(r->loop, status);
-    exchange_refuse(exchange, status, status_sentence(status));
-}
-
-/* A stream is open: what else the client says is not for us, and not much of it is taken. */
-static enum status pass_over(struct conn *conn, size_t length)
-{
-    if (length > conn->linger_bytes)
-        conn->close_when_sent = true;
-    else
-        conn->linger_bytes -= length;
-    return STATUS_MORE;
-}
-
 /* Says the answer, now that all of it is there. */
 static void finish(struct running *r, struct exchange *exchange)
 {
@@ -242,9 +202,8 @@ static void finish(struct running *r, struct exchange *exchange)
         exchange->reply.length > server->parts.options->output_buffer)
         exchange_refuse(exchange, STATUS_ANSWER_TOO_LARGE,
                         status_sentence(STATUS_ANSWER_TOO_LARGE));
-    if (exchange->status == STATUS_OK && exchange->route != NULL &&
-        route_is_stream(exchange->route))
-        begin_stream(r, exchange);
+    if (stream_is_due(exchange) && !stream_begin(conn, exchange))
+        count_refusal(r->loop, exchange->status);
     conn->replies++;
     conn->bare = conn->bare || exchange->method == VERB_HEAD;
     last = last || exchange->stream != NULL;
@@ -371,7 +330,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
             status = answer(&r, exchange);
     }
     if (exchange->stream != NULL && !r.out_of_memory) {
-        status = pass_over(conn, length - *used);
+        status = stream_pass_over(conn, length - *used);
         *used = length;
     }
     batch_end(&r);

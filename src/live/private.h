@@ -62,6 +62,25 @@ struct live {
     struct watched *away_items[LIMIT_BATCH];
 };
 
+/* A request for the counters of an item. */
+static inline void live_ask(struct hot_request *request, const struct watched *item,
+                            struct hot_answer *answer)
+{
+    *request = (struct hot_request){.action = HOT_COUNTS,
+                                    .op = OP_LIVE,
+                                    .item_count = 1,
+                                    .items = &item->item,
+                                    .answers = answer};
+}
+
+/* The counters of an item are now these: if they differ, its viewers are to be told. */
+void live_take(struct live *live, struct watched *item, const struct hot_counter *counters,
+               uint32_t count);
+
+/* An item is to be read by a worker; and a job for one goes, if it is time. */
+void live_want_cold(struct live *live, struct watched *item);
+void live_send_cold(struct live *live, uint64_t now_ns);
+
 /* Looks at some of the items, at once. */
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count);
 

@@ -7,13 +7,10 @@
  * An event that has to wait for the journal leaves when that moves, and that time is not ours to
  * measure: so only a few may wait, and the others are written a moment later, when they need not.
  */
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/clock.h"
 #include "live/event.h"
 #include "live/private.h"
-#include "net/face.h"
 
 #define STEP_STREAMS 8       /* told in one go */
 #define STEP_VIEWERS 64      /* come by for that, many of which have nothing to be told */
@@ -22,9 +19,8 @@
 
 /* Looking */
 
-/* The counters of an item as they are now. */
-static void take(struct live *live, struct watched *item, const struct hot_counter *counters,
-                 uint32_t count)
+void live_take(struct live *live, struct watched *item, const struct hot_counter *counters,
+               uint32_t count)
 {
     const struct server_parts *parts = &live->loop->server->parts;
     if (!watched_take(&live->items, item, counters, count, parts->names))
@@ -33,21 +29,6 @@ static void take(struct live *live, struct watched *item, const struct hot_count
     item->walk++;
     if (!list_has(&item->changed))
         list_add_last(&live->changed, &item->changed);
-}
-
-static void want_cold(struct live *live, struct watched *item)
-{
-    if (!list_has(&item->cold) && !item->away)
-        list_add_last(&live->cold, &item->cold);
-}
-
-static void ask(struct hot_request *request, struct watched *item, struct hot_answer *answer)
-{
-    *request = (struct hot_request){.action = HOT_COUNTS,
-                                    .op = OP_LIVE,
-                                    .item_count = 1,
-                                    .items = &item->item,
-                                    .answers = answer};
 }
 
 /* Up to a batch of items whose types are known. */
@@ -59,7 +40,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
     uint32_t used = loop->hot_scratch.used;
     ASSERT(count <= LIMIT_BATCH);
     for (uint32_t i = 0; i < count; i++)
-        ask(&requests[i], items[i], &answers[i]);
+        live_ask(&requests[i], items[i], &answers[i]);
     for (uint32_t done = 0; done < count; done++) {
         uint32_t ran = (uint32_t)hot_run(loop->server->parts.hot, requests + done, count - done,
                                          &loop->hot_scratch);
@@ -67,10 +48,11 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
         for (uint32_t end = done + ran; done < end; done++) {
             const struct hot_answer *answer = requests[done].answers;
             if (requests[done].status == STATUS_OK)
-                take(live, items[done], loop->hot_scratch.counters + answer->first, answer->count);
+                live_take(live, items[done], loop->hot_scratch.counters + answer->first,
+                          answer->count);
         }
         if (done < count)
-            want_cold(live, items[done]);
+            live_want_cold(live, items[done]);
     }
     loop->hot_scratch.used = used;
 }
@@ -81,7 +63,7 @@ void live_look_at(struct live *live, struct watched *const *items, uint32_t coun
     uint32_t some = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!watched_find_type(items[i], live->loop->server->parts.names))
-            take(live, items[i], NULL, 0);
+            live_take(live, items[i], NULL, 0);
         else
             known[some++] = items[i];
         if (some == LIMIT_BATCH || (i + 1 == count && some > 0)) {
@@ -112,94 +94,6 @@ static bool look_on(struct live *live, uint64_t now_ns)
     }
     live_look_at(live, items, some);
     return live->looking;
-}
-
-/* By a worker */
-
-/* What the worker found, as numbers for the way home: how many, and the counters. */
-static bool write_found(struct job *job, uint32_t index, const struct hot_scratch *scratch,
-                        const struct names *names)
-{
-    const struct hot_request *request = &job->requests[index];
-    uint32_t count = request->status == STATUS_OK ? request->answers[0].count : UINT32_MAX;
-    (void)names;
-    return buffer_append(&job->out, &count, sizeof count) &&
-           (count == UINT32_MAX ||
-            buffer_append(&job->out, scratch->counters + request->answers[0].first,
-                          count * sizeof *scratch->counters));
-}
-
-static const struct face cold_face = {.name = "live", .write = write_found};
-
-static struct job *make_job(struct live *live)
-{
-    struct loop *loop = live->loop;
-    struct hot_request requests[LIMIT_BATCH];
-    uint32_t count = 0;
-    for (struct list *link = live->cold.next; link != &live->cold && count < LIMIT_BATCH;
-         link = link->next) {
-        struct watched *item = LIST_OF(link, struct watched, cold);
-        live->away_items[count] = item;
-        ask(&requests[count++], item, NULL);
-    }
-    struct job *job = job_new(requests, count, loop->server->parts.budget);
-    if (job != NULL) {
-        job->loop = loop;
-        job->face = &cold_face;
-    }
-    return job;
-}
-
-/* Those that memory does not have go to a worker, one job at a time and not too often. */
-static void send_cold(struct live *live, uint64_t now_ns)
-{
-    struct loop *loop = live->loop;
-    if (list_is_empty(&live->cold) || live->away > 0 || now_ns < live->cold_ns || loop->stopping)
-        return;
-    live->cold_ns = now_ns + LIVE_COLD_NS;
-    struct job *job = make_job(live);
-    if (job == NULL)
-        return;
-    uint32_t count = job->count;
-    if (!work_submit(&loop->server->work, job)) {
-        job_free(job);
-        return;
-    }
-    loop->jobs++;
-    loop_count(&loop->stats.jobs, 1);
-    live->away = count;
-    for (uint32_t i = 0; i < count; i++) {
-        list_remove(&live->away_items[i]->cold);
-        live->away_items[i]->away = true;
-    }
-}
-
-static void take_found(struct live *live, struct watched *item, const char **at)
-{
-    struct hot_counter counters[LIMIT_NAMES];
-    uint32_t count;
-    memcpy(&count, *at, sizeof count);
-    *at += sizeof count;
-    if (count == UINT32_MAX)
-        return;
-    ASSERT(count <= LIMIT_NAMES);
-    memcpy(counters, *at, count * sizeof *counters);
-    *at += count * sizeof *counters;
-    take(live, item, counters, count);
-}
-
-void live_take_back(struct live *live, struct job *job)
-{
-    const char *at = job->out.bytes;
-    ASSERT(live->away == job->count);
-    for (uint32_t i = 0; i < live->away; i++) {
-        if (!job->failed)
-            take_found(live, live->away_items[i], &at);
-        watched_back(&live->items, live->away_items[i]);
-    }
-    live->away = 0;
-    live->cold_ns = clock_monotonic_ns() + LIVE_COLD_NS;
-    job_free(job);
 }
 
 /* Telling */
@@ -391,7 +285,7 @@ uint64_t live_run(struct live *live)
         more = break_silence(live, now_ns) || more;
         now_ns = clock_monotonic_ns();
     }
-    send_cold(live, now_ns);
+    live_send_cold(live, now_ns);
     pace_spend(&live->pace, clock_monotonic_ns() - start_ns);
     uint64_t next_ns = live->look_ns + LIVE_GAP_NS;
     if (more)

@@ -62,8 +62,8 @@ struct server {
     uint64_t started_ms;        /* wall clock */
     enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
     _Atomic uint64_t next_conn; /* ids of connections */
-    _Atomic uint64_t connections; /* those that are no live streams */
-    _Atomic uint64_t streams;
+    _Atomic uint64_t connections;
+    _Atomic uint64_t streams; /* live ones, not among the connections */
 };
 
 /*
