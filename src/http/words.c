@@ -114,18 +114,19 @@ static enum status add_many(struct exchange *exchange, const struct route_word *
 static enum status add_split(struct exchange *exchange, struct text list, char *sentence,
                              size_t size)
 {
-    const char *at = list.bytes, *end = list.bytes + list.length;
-    for (size_t i = 0; at <= end; i++) {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
+    const char *at = list.bytes, *end = list.bytes + list.length, *comma;
+    uint32_t words = 0;
+    do {
+        comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma != NULL ? comma : end;
-        if (i == LIMIT_HTTP_WORDS) {
+        if (words++ == LIMIT_HTTP_WORDS) {
             snprintf(sentence, size, "there are more words than any operation takes");
             return STATUS_TOO_MANY_ITEMS;
         }
         if (!add_word(exchange, (struct text){at, (size_t)(stop - at)}))
             return out_of_memory(sentence, size);
-        at = stop + 1;
-    }
+        at = stop + (comma != NULL);
+    } while (comma != NULL);
     return STATUS_OK;
 }
 
