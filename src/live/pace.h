@@ -1,7 +1,8 @@
 /*
  * How much time an I/O thread may give to live streams. It is earned as time passes, little while the
  * thread is busy and more while it has nothing else to do, and spent by what was really used; who
- * spent too much waits. Time is the caller's.
+ * spent too much waits. A thread that waits now and then is not idle: it may wait for the journal, or
+ * for others on its core. So only what it waited beyond half of the time counts. Time is the caller's.
  */
 #ifndef LAUD_LIVE_PACE_H
 #define LAUD_LIVE_PACE_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #define PACE_BUSY_PERCENT 2  /* of any time */
-#define PACE_IDLE_PERCENT 10 /* and of that in which the thread waited */
+#define PACE_IDLE_PERCENT 20 /* and of what the thread waited beyond half of it */
 #define PACE_MOST_NS      2000000LL
 
 struct pace {
@@ -24,6 +25,7 @@ static inline void pace_earn(struct pace *pace, uint64_t now_ns)
 {
     uint64_t passed_ns = now_ns > pace->at_ns ? now_ns - pace->at_ns : 0;
     uint64_t waited_ns = pace->waited_ns < passed_ns ? pace->waited_ns : passed_ns;
+    waited_ns = waited_ns > passed_ns / 2 ? waited_ns - passed_ns / 2 : 0;
     uint64_t most_ns = (uint64_t)PACE_MOST_NS * 100;
     passed_ns = passed_ns < most_ns ? passed_ns : most_ns; /* enough for all that can be had */
     waited_ns = waited_ns < most_ns ? waited_ns : most_ns;

@@ -33,12 +33,18 @@ static void a_busy_thread_gives_little(void **state)
     assert_int_equal(spend_a_second(0, 0), SECOND / 100 * PACE_BUSY_PERCENT);
 }
 
+static void waiting_half_of_the_time_is_busy(void **state)
+{
+    (void)state;
+    assert_int_equal(spend_a_second(SECOND / 200, 0), SECOND / 100 * PACE_BUSY_PERCENT);
+}
+
 static void a_waiting_thread_gives_more(void **state)
 {
     (void)state;
-    uint64_t spent_ns = spend_a_second(SECOND / 100, 0);
-    assert_in_range(spent_ns, SECOND / 100 * (PACE_BUSY_PERCENT + PACE_IDLE_PERCENT) * 99 / 100,
-                    SECOND / 100 * (PACE_BUSY_PERCENT + PACE_IDLE_PERCENT));
+    uint64_t percent = PACE_BUSY_PERCENT + PACE_IDLE_PERCENT / 2;
+    assert_in_range(spend_a_second(SECOND / 100, 0), SECOND / 100 * percent * 99 / 100,
+                    SECOND / 100 * percent);
 }
 
 /* A step that took longer than it was allowed to is made up for by waiting. */
@@ -76,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_thread_gives_little),
+        cmocka_unit_test(waiting_half_of_the_time_is_busy),
         cmocka_unit_test(a_waiting_thread_gives_more),
         cmocka_unit_test(what_was_too_much_is_paid_back),
         cmocka_unit_test(little_is_saved_up),
