@@ -79,6 +79,12 @@
 #define LIMIT_JSON_DEPTH   16     /* arrays and objects inside each other */
 #define LIMIT_JSON_VALUES  20000  /* values in one body */
 
+/* Live streams */
+#define LIMIT_LIVE_ITEMS   50      /* items of one */
+#define LIMIT_LIVE_STREAMS 1000000 /* that can be allowed */
+#define LIMIT_LIVE_INPUT   KIB(64) /* bytes that a client may send behind its request, to no end */
+#define LIMIT_LIVE_KERNEL  KIB(32) /* unsent bytes the kernel keeps for one, about */
+
 /* Guard */
 #define LIMIT_RATE          1000000 /* a second, that can be set as a bound; a burst likewise */
 #define LIMIT_DEVICE_LENGTH 128     /* bytes of a device's id */
@@ -106,6 +112,7 @@ _Static_assert(LIMIT_NAMES < 256, "a name's index is one byte");
 _Static_assert(LIMIT_TYPES <= 65536, "a type's index is two bytes");
 _Static_assert(LIMIT_FEED_ITEMS <= LIMIT_ITEMS, "a feed is a command");
 _Static_assert(LIMIT_ITEMS <= LIMIT_BATCH_ITEMS, "any one command fits a batch");
+_Static_assert(LIMIT_LIVE_ITEMS <= LIMIT_ITEMS, "a stream is a command");
 _Static_assert(LIMIT_CHANGES <= LIMIT_CHANGES_LOOKS, "a page can be full");
 _Static_assert(LIMIT_ITEMS + 16 <= LIMIT_HTTP_WORDS, "any operation can be asked for over HTTP");
 _Static_assert(LIMIT_JOURNAL_SLACK < LIMIT_SEGMENT_MIN / 8, "the slack fits the smallest ring");

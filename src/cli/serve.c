@@ -184,7 +184,7 @@ static bool start_server(struct serving *s)
 static void raise_file_limit(const struct serving *s)
 {
     struct rlimit limit;
-    rlim_t wanted = s->options.max_connections + FILES_BESIDE_CONNECTIONS;
+    rlim_t wanted = s->options.max_connections + s->options.live_streams + FILES_BESIDE_CONNECTIONS;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
         return;
     struct rlimit raised = {wanted, wanted > limit.rlim_max ? wanted : limit.rlim_max};
@@ -195,9 +195,10 @@ static void raise_file_limit(const struct serving *s)
         raised = limit;
     if (raised.rlim_cur < wanted)
         log_warn("only %llu open files are allowed (ulimit -n), fewer than --max-connections %llu "
-                 "needs",
+                 "and --live-streams %llu need",
                  (unsigned long long)raised.rlim_cur,
-                 (unsigned long long)s->options.max_connections);
+                 (unsigned long long)s->options.max_connections,
+                 (unsigned long long)s->options.live_streams);
 }
 
 static int serve(struct serving *s)

@@ -6,7 +6,9 @@
 #include "http/answer.h"
 #include "http/page.h"
 #include "http/respond.h"
+#include "http/stream.h"
 #include "http/words.h"
+#include "live/event.h"
 
 #define BATCH_PATH "/v1/batch"
 
@@ -171,6 +173,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->allow = 0;
     exchange->retry_s = 0;
     exchange->text.length = exchange->reply.length = 0;
+    exchange->resumes = event_read_id(request_text(bytes, request->last_event), &exchange->last);
     take_origin(exchange, loop, request_text(bytes, request->origin));
     if (!buffer_append(&exchange->text, target.bytes, target.length))
         return false;
@@ -212,6 +215,7 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                                 .retry_s = exchange->retry_s,
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
+                                .stream = stream_is_due(exchange),
                                 .bare = exchange->method == VERB_HEAD,
                                 .last = last || !exchange->keep_alive,
                                 .old = exchange->old};

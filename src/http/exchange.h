@@ -16,6 +16,7 @@
 #include "http/request.h"
 #include "http/route.h"
 #include "http/target.h"
+#include "live/live.h"
 #include "net/buffer.h"
 #include "net/loop.h"
 
@@ -55,6 +56,11 @@ struct exchange {
     bool origin_known; /* the web page that asks is one of --cors-origin's */
     char origin[256];
     struct buffer reply;
+
+    /* A stream, which is the last thing asked for on a connection. */
+    bool resumes; /* the client says what it has: */
+    uint64_t last;
+    struct live_stream *stream; /* NULL: it is none */
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "http/exchange.h"
 #include "http/page.h"
 #include "http/respond.h"
+#include "http/stream.h"
 #include "http/words.h"
 #include "net/batch.h"
 #include "net/permit.h"
@@ -201,9 +202,12 @@ static void finish(struct running *r, struct exchange *exchange)
         exchange->reply.length > server->parts.options->output_buffer)
         exchange_refuse(exchange, STATUS_ANSWER_TOO_LARGE,
                         status_sentence(STATUS_ANSWER_TOO_LARGE));
+    if (stream_is_due(exchange) && !stream_begin(conn, exchange))
+        count_refusal(r->loop, exchange->status);
     conn->replies++;
     conn->bare = conn->bare || exchange->method == VERB_HEAD;
-    conn->close_when_sent = conn->linger = last;
+    last = last || exchange->stream != NULL;
+    conn->close_when_sent = conn->linger = last && exchange->stream == NULL;
     if (!exchange_finish(exchange, &conn->out, server->parts.budget, last))
         r->out_of_memory = true;
 }
@@ -317,13 +321,18 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     *used = 0;
     while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
-           conn->rest_ms == 0 && conn_unsent(conn) < permit_output(conn)) {
+           exchange->stream == NULL && conn->rest_ms == 0 &&
+           conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;
         if (!exchange->answering)
             status = take_request(&r, exchange, bytes + *used, length - *used, &taken);
         *used += taken;
         if (status == STATUS_OK)
             status = answer(&r, exchange);
+    }
+    if (exchange->stream != NULL && !r.out_of_memory) {
+        status = stream_pass_over(conn, length - *used);
+        *used = length;
     }
     batch_end(&r);
     return r.out_of_memory ? STATUS_NO_MEMORY : status;
@@ -348,6 +357,9 @@ static bool http_open(struct conn *conn)
 static void http_close(struct conn *conn)
 {
     struct memory_budget *budget = conn->loop->server->parts.budget;
+    struct exchange *exchange = conn->exchange;
+    if (exchange->stream != NULL)
+        live_close(exchange->stream);
     exchange_free(conn->exchange, budget);
     free(conn->exchange);
     memory_release(budget, sizeof(struct exchange));

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "http/answer.h"
 #include "http/page.h"
+#include "http/respond.h"
 #include "http/route.h"
 
 #define TEXT(number)  TEXT_OF(number)
@@ -33,6 +34,7 @@ static const struct {
     {"counter", NAME_SCHEMA},
     {"limit", "{\"type\":\"integer\",\"minimum\":1}"},
     {"cursor", "{\"type\":\"string\"}"},
+    {"last", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}"},
     {"since", "{\"type\":\"string\"}"},
     {"window", "{\"enum\":[\"hour\",\"day\",\"week\"]}"},
     {"delta", "{\"type\":\"integer\",\"format\":\"int64\"}"},
@@ -88,6 +90,9 @@ static const char components[] =
     "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"}}}}},"
     "\"Results\":{\"type\":\"object\",\"required\":[\"results\"],\"properties\":{"
     "\"results\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},"
+    "\"Events\":{\"type\":\"string\",\"description\":\"Server-sent events named counts; the data "
+    "of "
+    "each is {\\\"items\\\":{item: its counters, ...}}, of the items that changed.\"},"
     "\"Status\":{\"type\":\"object\"}}}}";
 
 static bool say(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -125,6 +130,8 @@ static const char *schema_of_answer(const struct route *route)
     case HOT_ASK:
         return "Set";
     case HOT_COUNTS:
+        if (route_is_stream(route))
+            return "Events";
         return route_is_single(route) ? "ItemCounts" : "Items";
     case HOT_FEED:
         return "Items";
@@ -179,9 +186,9 @@ static bool has_word(const struct route *route, struct text name)
 static bool write_parameter(struct buffer *out, const struct route_word *word, bool required)
 {
     const char *schema = schema_of_word(word->name);
-    return say(out, "{\"name\":\"%.*s\",\"in\":\"%s\",\"required\":%s,\"schema\":%s},",
+    return say(out, "{\"name\":\"%.*s\",\"in\":\"%s\",\"required\":%s,%s\"schema\":%s},",
                (int)word->name.length, word->name.bytes, word->segment >= 0 ? "path" : "query",
-               required ? "true" : "false", schema);
+               required ? "true" : "false", word->split ? "\"explode\":false," : "", schema);
 }
 
 /* Takes off the last comma, if one is there. */
@@ -199,8 +206,8 @@ static bool write_parameters(struct buffer *out, const struct route *route)
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
         bool in_path = word.segment >= 0;
         if (in_path || route->method != VERB_POST)
-            written = write_parameter(out, &word,
-                                      in_path || (word.option.length == 0 && fallback == NULL));
+            written = write_parameter(
+                out, &word, in_path || (!route_word_is_optional(&word) && fallback == NULL));
     }
     for (const char *at = fallback ? fallback->words : "";
          written && fallback && route_next_word(fallback, &at, &word);) {
@@ -217,7 +224,7 @@ static bool write_body(struct buffer *out, const struct route *route)
                                           "\"application/json\":{\"schema\":{\"type\":\"object\","
                                           "\"additionalProperties\":false,\"required\":[");
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
-        if (word.segment < 0 && word.option.length == 0)
+        if (word.segment < 0 && !route_word_is_optional(&word))
             written = say(out, "\"%.*s\",", (int)word.name.length, word.name.bytes);
     }
     written = written && close_list(out, "],\"properties\":{");
@@ -246,7 +253,8 @@ static bool write_route(struct buffer *out, const struct route *route)
                method_of(route), method_of(route), op->name, op->name) &&
            answer_write_string(out, op->summary) && answer_write_text(out, ",") &&
            write_parameters(out, route) && (route->method != VERB_POST || write_body(out, route)) &&
-           write_responses(out, "application/json", schema_of_answer(route));
+           write_responses(out, route_is_stream(route) ? RESPOND_EVENTS : RESPOND_JSON,
+                           schema_of_answer(route));
 }
 
 /* All methods of a path stand together, where the first of them does. */

@@ -23,6 +23,7 @@ enum field {
     FIELD_DEVICE,
     FIELD_FORWARDED,
     FIELD_AUTHORIZATION,
+    FIELD_LAST_EVENT,
     FIELD_COUNT
 };
 
@@ -39,6 +40,7 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_DEVICE] = "X-Device-Id",
     [FIELD_FORWARDED] = "X-Forwarded-For",
     [FIELD_AUTHORIZATION] = "Authorization",
+    [FIELD_LAST_EVENT] = "Last-Event-ID",
 };
 
 /* The parsing of one head. */
@@ -132,6 +134,9 @@ static const char *take_value(struct parsing *p, struct text value)
         return NULL;
     case FIELD_AUTHORIZATION:
         request->authorization = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_LAST_EVENT:
+        request->last_event = span_of(p, value.bytes, value.length);
         return NULL;
     case FIELD_FORWARDED:
         take_forwarded(request, span_of(p, value.bytes, value.length));

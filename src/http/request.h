@@ -52,6 +52,7 @@ struct request {
     struct span origin; /* empty: none was given */
     struct span device; /* likewise */
     struct span authorization;
+    struct span last_event; /* the id of the last event a client has of a stream */
     struct span forwarded[REQUEST_FORWARDED];
     uint32_t forwarded_count;
     uint64_t body_length;

@@ -95,7 +95,7 @@ static bool write_origin(struct buffer *out, const struct response *response)
            (!response->preflight ||
             (write_methods(out, "Access-Control-Allow-Methods: ", response->allow) &&
              write_field(out, "Access-Control-Allow-Headers: ",
-                         "Authorization, Content-Type, X-Device-Id") &&
+                         "Authorization, Content-Type, Last-Event-ID, X-Device-Id") &&
              write_field(out, "Access-Control-Max-Age: ", "600")));
 }
 
@@ -119,7 +119,11 @@ static bool write_head(struct buffer *out, const struct response *response, size
                    answer_write_text(out, "Cache-Control: no-store\r\n");
     if (written && response->type != NULL)
         written = write_field(out, "Content-Type: ", response->type);
-    if (written && response->code != 204) /* every other has or describes a body */
+    if (written && response->stream)
+        written = answer_write_text(out, response->old ? "X-Accel-Buffering: no\r\n"
+                                                       : "X-Accel-Buffering: no\r\n"
+                                                         "Transfer-Encoding: chunked\r\n");
+    else if (written && response->code != 204) /* every other has or describes a body */
         written = write_number(out, "Content-Length: ", length);
     if (written && response->allow != 0)
         written = write_methods(out, "Allow: ", response->allow);

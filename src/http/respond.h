@@ -7,7 +7,8 @@
 
 #include "net/buffer.h"
 
-#define RESPOND_JSON "application/json"
+#define RESPOND_JSON   "application/json"
+#define RESPOND_EVENTS "text/event-stream"
 
 struct response {
     int code;
@@ -16,6 +17,7 @@ struct response {
     uint64_t retry_s;   /* when to come again; 0: not told, but for 503 */
     const char *origin; /* web origin that may read it; NULL: none is told */
     bool preflight;     /* and what such a page may do */
+    bool stream;        /* the body has no end that is known */
     bool bare;          /* the body is described, and not sent */
     bool last;          /* the connection closes behind it */
     bool old;           /* to a client of HTTP/1.0 */

@@ -77,11 +77,14 @@ bool route_next_word(const struct route *route, const char **at, struct route_wo
     while (*from == ' ')
         from++;
     const char *end = from;
-    while (*end != '\0' && *end != ' ' && *end != ':' && *end != '.')
+    while (*end != '\0' && *end != ' ' && *end != ':' && *end != '.' && *end != ',' && *end != '?')
         end++;
     if (end == from)
         return false;
-    *word = (struct route_word){.name = {from, (size_t)(end - from)}, .many = *end == '.'};
+    *word = (struct route_word){.name = {from, (size_t)(end - from)},
+                                .many = *end == '.',
+                                .split = *end == ',',
+                                .aside = *end == '?'};
     const char *behind = end;
     while (*behind != '\0' && *behind != ' ')
         behind++;
@@ -94,7 +97,7 @@ bool route_next_word(const struct route *route, const char **at, struct route_wo
 
 bool route_is_single(const struct route *route)
 {
-    return strstr(route->words, "...") == NULL;
+    return strpbrk(route->words, ".,") == NULL;
 }
 
 const struct parameter *route_parameter(const struct target *target, struct text name)
@@ -111,7 +114,7 @@ static bool has_parameters(const struct route *route, const struct target *targe
 {
     struct route_word word;
     for (const char *at = route->words; route_next_word(route, &at, &word);) {
-        if (word.segment < 0 && word.option.length == 0 &&
+        if (word.segment < 0 && !route_word_is_optional(&word) &&
             route_parameter(target, word.name) == NULL)
             return false;
     }

@@ -37,11 +37,25 @@ struct route_word {
     struct text name;
     struct text option; /* the word before it; empty: it must be there */
     bool many;
+    bool split;  /* one parameter has them all, with commas between */
+    bool aside;  /* it is none of the operation's words, and may be left out */
     int segment; /* of the path; -1: it is a parameter or member */
 };
 
 /* Reads the next one and moves *at behind it; false: there are no more. *at begins at the words. */
 bool route_next_word(const struct route *route, const char **at, struct route_word *word);
+
+/* May it be left out? */
+static inline bool route_word_is_optional(const struct route_word *word)
+{
+    return word->option.length > 0 || word->aside;
+}
+
+/* Is it answered by a stream? */
+static inline bool route_is_stream(const struct route *route)
+{
+    return route->op == OP_LIVE;
+}
 
 /* Does it take one item or user, rather than an array? */
 bool route_is_single(const struct route *route);

@@ -110,6 +110,26 @@ static enum status add_many(struct exchange *exchange, const struct route_word *
     return add_array(exchange, value, 0, what, sentence, size);
 }
 
+/* The words of one parameter, between commas. */
+static enum status add_split(struct exchange *exchange, struct text list, char *sentence,
+                             size_t size)
+{
+    const char *at = list.bytes, *end = list.bytes + list.length, *comma;
+    uint32_t words = 0;
+    do {
+        comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma != NULL ? comma : end;
+        if (words++ == LIMIT_HTTP_WORDS) {
+            snprintf(sentence, size, "there are more words than any operation takes");
+            return STATUS_TOO_MANY_ITEMS;
+        }
+        if (!add_word(exchange, (struct text){at, (size_t)(stop - at)}))
+            return out_of_memory(sentence, size);
+        at = stop + (comma != NULL);
+    } while (comma != NULL);
+    return STATUS_OK;
+}
+
 enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sentence, size_t size)
 {
     const struct route *route = exchange->route;
@@ -120,6 +140,8 @@ enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sen
     for (const char *at = route->words; status == STATUS_OK && route_next_word(route, &at, &word);
          pattern += *pattern != '\0') {
         struct text text;
+        if (word.aside)
+            continue;
         if (word.many) {
             status = add_many(exchange, &word, sentence, size);
             continue;
@@ -127,6 +149,10 @@ enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sen
         status = find_word(exchange, &word, *pattern == 'd', &text, sentence, size);
         if (status != STATUS_OK || text.bytes == NULL)
             continue;
+        if (word.split) {
+            status = add_split(exchange, text, sentence, size);
+            continue;
+        }
         if ((word.option.length > 0 && !add_word(exchange, word.option)) ||
             !add_word(exchange, text))
             status = out_of_memory(sentence, size);

@@ -84,8 +84,10 @@ void conn_close(struct conn *conn)
         conn->loop->conns = conn->next;
     if (conn->next)
         conn->next->previous = conn->previous;
+    struct server *server = conn->loop->server;
     if (conn->counted)
-        atomic_fetch_sub_explicit(&conn->loop->server->connections, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(conn->streaming ? &server->streams : &server->connections, 1,
+                                  memory_order_relaxed);
     else
         conn->loop->refused--;
     uv_close((uv_handle_t *)&conn->tcp, on_close);
@@ -220,25 +222,13 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     conn_resume(conn);
 }
 
-/* Hands the replies since the last group to the journal's queue, or straight to the socket. */
-static void group(struct conn *conn)
+/* What is in `out` waits for the journal, behind what waits already, or leaves at once. */
+static void hold(struct conn *conn, struct reply_group waiting)
 {
     struct journal *journal = conn->loop->server->parts.journal;
     uint64_t end = conn->out_start + conn->out.length;
-    if (conn->replies == 0)
-        return;
-    struct reply_group waiting = {.conn = conn,
-                                  .position = journal_appended(journal),
-                                  .end = end,
-                                  .since_ns = conn->loop->clock_ns,
-                                  .replies = conn->replies,
-                                  .wrote = conn->wrote,
-                                  .bare = conn->bare};
-    conn->replies = 0;
-    conn->wrote = conn->bare = false;
     if (conn->groups == 0)
         conn->shift = 0;
-    waiting.end -= (uint64_t)conn->shift;
     bool free_to_go =
         conn->groups == 0 && (journal_released(journal) >= waiting.position ||
                               (!waiting.wrote && journal_state(journal) == STATUS_READONLY));
@@ -247,6 +237,9 @@ static void group(struct conn *conn)
         flush(conn);
         return;
     }
+    waiting.conn = conn;
+    waiting.end = end - (uint64_t)conn->shift;
+    waiting.since_ns = conn->loop->clock_ns;
     conn->groups++;
     if (!loop_queue(conn->loop, waiting)) {
         conn->groups--;
@@ -254,27 +247,29 @@ static void group(struct conn *conn)
     }
 }
 
+/* Hands the replies since the last group to the journal's queue, or straight to the socket. */
+static void group(struct conn *conn)
+{
+    if (conn->replies == 0)
+        return;
+    struct reply_group waiting = {.position = journal_appended(conn->loop->server->parts.journal),
+                                  .replies = conn->replies,
+                                  .wrote = conn->wrote,
+                                  .bare = conn->bare};
+    conn->replies = 0;
+    conn->wrote = conn->bare = false;
+    hold(conn, waiting);
+}
+
+void conn_send(struct conn *conn, uint64_t position)
+{
+    if (conn->replies == 0) /* else it leaves with their group */
+        hold(conn, (struct reply_group){.position = position});
+}
+
 void conn_release_interim(struct conn *conn)
 {
-    uint64_t end = conn->out_start + conn->out.length;
-    if (conn->replies > 0)
-        return; /* it leaves with their group */
-    if (conn->groups == 0) {
-        conn->released = end;
-        flush(conn);
-        return;
-    }
-    struct reply_group group = {
-        .conn = conn,
-        .since_ns = conn->loop->clock_ns,
-        .position = journal_appended(conn->loop->server->parts.journal),
-        .end = end - (uint64_t)conn->shift,
-    };
-    conn->groups++;
-    if (!loop_queue(conn->loop, group)) {
-        conn->groups--;
-        conn_close(conn);
-    }
+    conn_send(conn, 0);
 }
 
 /* Reading */
@@ -597,7 +592,7 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = options_of(conn);
     bool ours = conn->groups > 0 || conn->job != NULL; /* it waits for us, not we for it */
-    bool idle = options->idle_timeout_ms > 0 && !ours &&
+    bool idle = options->idle_timeout_ms > 0 && !ours && !conn->streaming &&
                 now_ms - conn->active_ms > options->idle_timeout_ms;
     bool stuck = conn->stuck_ms > 0 && !conn->blocked && !conn->rest.resting && !ours &&
                  now_ms - conn->stuck_ms > options->slow_timeout_ms;

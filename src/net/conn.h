@@ -77,6 +77,7 @@ struct conn {
     bool linger;          /* and then what still comes is read and thrown away for a moment */
     bool lingering;       /* that is now */
     bool counted;         /* as one of --max-connections; not so while it is told that it is none */
+    bool streaming;       /* a live stream: it is quiet for as long as it likes */
     bool closing;         /* uv_close was called */
     bool closed;          /* and has called back */
     char name[LIMIT_CLIENT_NAME + 1];
@@ -87,6 +88,9 @@ void conn_accept(struct listener *listener);
 
 /* What was put into `out` and is no reply may leave, behind the replies before it. */
 void conn_release_interim(struct conn *conn);
+
+/* The same, once the journal has released a position. */
+void conn_send(struct conn *conn, uint64_t position);
 
 /* Runs what was kept, now that there may be room; reads on if that is done. */
 void conn_resume(struct conn *conn);

@@ -271,6 +271,19 @@ static void collect_limits(struct server *server, struct metrics *out)
     out->numbers[NUMBER_LIMIT_CELLS_LOST] = atomic_load(&limits->cells_lost);
 }
 
+static void collect_live(struct server *server, struct metrics *out)
+{
+    out->numbers[NUMBER_LIVE_STREAMS] = atomic_load(&server->streams);
+    out->numbers[NUMBER_LIVE_STREAMS_MAX] = server->parts.options->live_streams;
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        const struct loop_stats *stats = &server->loops[i].stats;
+        out->numbers[NUMBER_LIVE_ITEMS] += atomic_load(&stats->live_items);
+        out->numbers[NUMBER_LIVE_EVENTS] += atomic_load(&stats->live_events);
+        out->numbers[NUMBER_LIVE_COALESCED] += atomic_load(&stats->live_coalesced);
+        out->numbers[NUMBER_LIVE_STALLED] += atomic_load(&stats->live_stalled);
+    }
+}
+
 /* Where there is no memory for it, nothing is hot. */
 static void collect_hotkeys(struct server *server, struct metrics *out)
 {
@@ -281,13 +294,13 @@ static void collect_hotkeys(struct server *server, struct metrics *out)
 }
 
 static collect_fn *const collectors[] = {
-    [METRICS_SERVER] = collect_server,   [METRICS_CLIENTS] = collect_clients,
-    [METRICS_MEMORY] = collect_memory,   [METRICS_JOURNAL] = collect_journal,
-    [METRICS_STATS] = collect_stats,     [METRICS_HOT] = collect_hot,
-    [METRICS_BOARDS] = collect_boards,   [METRICS_PROJECTOR] = collect_projector,
-    [METRICS_STORE] = collect_store,     [METRICS_FILTER] = collect_filter,
-    [METRICS_TRENDS] = collect_trends,   [METRICS_LIMITS] = collect_limits,
-    [METRICS_HOTKEYS] = collect_hotkeys,
+    [METRICS_SERVER] = collect_server, [METRICS_CLIENTS] = collect_clients,
+    [METRICS_MEMORY] = collect_memory, [METRICS_JOURNAL] = collect_journal,
+    [METRICS_STATS] = collect_stats,   [METRICS_HOT] = collect_hot,
+    [METRICS_BOARDS] = collect_boards, [METRICS_PROJECTOR] = collect_projector,
+    [METRICS_STORE] = collect_store,   [METRICS_FILTER] = collect_filter,
+    [METRICS_TRENDS] = collect_trends, [METRICS_LIMITS] = collect_limits,
+    [METRICS_LIVE] = collect_live,     [METRICS_HOTKEYS] = collect_hotkeys,
 };
 
 _Static_assert(sizeof collectors / sizeof collectors[0] == METRICS_SECTIONS, "one for each");

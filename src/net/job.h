@@ -23,7 +23,7 @@ struct loop;
 struct job {
     struct job *next;        /* in whichever queue it is */
     struct loop *loop;       /* where it goes home to */
-    struct conn *conn;       /* only the loop looks at it */
+    struct conn *conn;       /* only the loop looks at it; NULL: live streams want it */
     size_t bytes;            /* of this allocation */
     const struct face *face; /* of the connection; says how the replies are written */
     const void *exchange;    /* the face's own; the loop leaves it alone meanwhile */

@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "live/live.h"
 #include "net/conn.h"
 #include "net/face.h"
 
@@ -147,6 +148,7 @@ static void begin_stop(struct loop *loop)
     loop->stop_deadline_ms = uv_now(&loop->uv) + LIMIT_DRAIN_MS;
     for (unsigned i = 0; i < loop->listener_count; i++)
         uv_close((uv_handle_t *)&loop->listeners[i].tcp, NULL);
+    live_stop(loop->live);
     uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
 }
 
@@ -172,7 +174,10 @@ static void finish_jobs(struct loop *loop)
     for (struct job *next; job != NULL; job = next) {
         next = job->next;
         loop->jobs--;
-        conn_take_back(job->conn, job);
+        if (job->conn != NULL)
+            conn_take_back(job->conn, job);
+        else
+            live_take_back(loop->live, job);
     }
 }
 
@@ -185,11 +190,9 @@ static void on_wake(uv_async_t *async)
         begin_stop(loop);
 }
 
-static void end_turn(struct loop *loop);
-
 static void on_pace(uv_timer_t *timer)
 {
-    end_turn(timer->data);
+    loop_end_turn(timer->data);
 }
 
 /* Has the journal moved for the group that waits longest? */
@@ -220,7 +223,7 @@ static void set_pace(struct loop *loop)
  * the journal, and the journal moves before it looks whether we wait; both by exchanging the same
  * flag, so that one of the two notices.
  */
-static void end_turn(struct loop *loop)
+void loop_end_turn(struct loop *loop)
 {
     bool moved;
     do {
@@ -242,7 +245,7 @@ static void end_turn(struct loop *loop)
 
 static void on_check(uv_check_t *check)
 {
-    end_turn(check->data);
+    loop_end_turn(check->data);
 }
 
 static void on_turned_away(uv_handle_t *handle)
@@ -285,6 +288,19 @@ static void on_connection(uv_stream_t *listener, int status)
         conn_accept(listener->data);
 }
 
+/* A libuv loop, and what lives on it and needs memory; an error: nothing is left. */
+static int make_uv(struct loop *loop)
+{
+    int error = uv_loop_init(&loop->uv);
+    if (error)
+        return error;
+    loop->live = live_new(loop);
+    if (loop->live != NULL)
+        return 0;
+    uv_loop_close(&loop->uv);
+    return UV_ENOMEM;
+}
+
 int loop_init(struct loop *loop, struct server *server)
 {
     const struct options *options = server->parts.options;
@@ -294,7 +310,7 @@ int loop_init(struct loop *loop, struct server *server)
     loop->args = malloc(options->max_args * sizeof *loop->args);
     int error = loop->args ? uv_mutex_init(&loop->done_lock) : UV_ENOMEM;
     if (error == 0) {
-        error = uv_loop_init(&loop->uv);
+        error = make_uv(loop);
         if (error)
             uv_mutex_destroy(&loop->done_lock);
     }
@@ -379,4 +395,5 @@ void loop_free(struct loop *loop)
     free(loop->hot_scratch.counters);
     free(loop->hot_scratch.listed);
     free(loop->hot_scratch.ranked);
+    live_free(loop->live);
 }

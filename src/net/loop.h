@@ -22,6 +22,7 @@
 
 struct conn;
 struct face;
+struct live;
 struct loop;
 
 /* A socket that connections with one face come from. */
@@ -59,6 +60,10 @@ struct loop_stats {
     _Atomic uint64_t jobs_refused; /* answered BUSY instead */
     _Atomic uint64_t limits_checked;
     _Atomic uint64_t limited[LIMIT_BY_TOTAL]; /* refused, or in a dry run not */
+    _Atomic uint64_t live_items;              /* watched by streams */
+    _Atomic uint64_t live_events;
+    _Atomic uint64_t live_coalesced; /* versions of items that were told as part of a later one */
+    _Atomic uint64_t live_stalled;   /* events put off because a client took nothing */
 };
 
 struct loop {
@@ -87,6 +92,7 @@ struct loop {
     uint64_t stop_deadline_ms;
     uint64_t clock_ns; /* as last looked at */
     struct watch watch;
+    struct live *live; /* streams among the connections */
 
     /* For the command or batch at hand. */
     struct resp_limits resp_limits;
@@ -119,6 +125,9 @@ void loop_free(struct loop *loop); /* once nobody can call any of those above an
  * itself: a listener whose connections are not taken would never hear of another.
  */
 void listener_turn_away(struct listener *listener);
+
+/* Whatever was done out of turn, by a timer, is done. */
+void loop_end_turn(struct loop *loop);
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

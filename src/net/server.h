@@ -64,6 +64,7 @@ struct server {
     _Atomic uint64_t next_conn; /* ids of connections */
     _Atomic uint64_t connections;
     _Atomic uint64_t given_back; /* bytes that connections had, since server_trim */
+    _Atomic uint64_t streams;    /* live ones, not among the connections */
 };
 
 /*

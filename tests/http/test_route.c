@@ -93,7 +93,7 @@ static void words_fit_the_operations(void **state)
         unsigned needed = 0;
         for (const char *at = route->words; route_next_word(route, &at, &word);) {
             if (word.option.length == 0) {
-                needed++;
+                needed += !word.aside;
                 continue;
             }
             char option[40];
@@ -131,6 +131,15 @@ static void words_are_read(void **state)
     assert_true(route_next_word(route, &at, &word));
     assert_int_equal(word.segment, 2);
     assert_true(route_is_single(route));
+    aim("/v1/live");
+    route = route_find(&target, VERB_GET);
+    assert_true(route_is_stream(route) && !route_is_single(route));
+    at = route->words;
+    assert_true(route_next_word(route, &at, &word));
+    assert_true(text_is(word.name, "items") && word.split && !route_word_is_optional(&word));
+    assert_true(route_next_word(route, &at, &word));
+    assert_true(text_is(word.name, "last") && word.aside && route_word_is_optional(&word));
+    assert_false(route_next_word(route, &at, &word));
 }
 
 int main(void)

@@ -64,7 +64,8 @@ static void answer(struct fake *fake, struct hot_request *request, struct hot_sc
         if (request->action == HOT_ASK && items[i].id.lo % 2 == 1)
             kind_set_add(&out->kinds, request->name);
         else if (request->action != HOT_ASK)
-            add_counter(scratch, out, (int64_t)items[i].id.lo);
+            add_counter(scratch, out,
+                        items[i].id.lo == MOVING ? fake->moving : (int64_t)items[i].id.lo);
     }
 }
 

@@ -4,7 +4,7 @@
  * real one, in a directory of its own.
  *
  * What it answers can be told from the request: SET and CLEAR 1, ADD the item's id, ASK whether the
- * id is odd, COUNTS and FEED one counter with the id as value.
+ * id is odd, COUNTS and FEED one counter with the id as value, or for MOVING what the test says.
  */
 #ifndef LAUD_NET_FAKE_H
 #define LAUD_NET_FAKE_H
@@ -15,7 +15,8 @@
 
 #include "net/server.h"
 
-#define COLD 1000000
+#define COLD   1000000
+#define MOVING 777
 
 struct fake {
     struct hot hot;
@@ -25,7 +26,8 @@ struct fake {
     struct memory_budget budget;
     struct server_parts parts;
     struct server server;
-    uint64_t used; /* of the budget, before the server started */
+    _Atomic int64_t moving; /* its counter */
+    uint64_t used;          /* of the budget, before the server started */
     char directory[64];
 
     pthread_mutex_t lock; /* of all below */

@@ -49,7 +49,8 @@ class Raw(laud.Connection):
         if code == 100:
             return Response(code, headers, b"")
         expect("date" in headers, "no Date")
-        length = 0 if code == 204 else int(headers["content-length"])
+        streamed = bare and headers.get("transfer-encoding") == "chunked"
+        length = 0 if code == 204 or streamed else int(headers["content-length"])
         body = b"" if bare else self.file.read(length)
         expect(bare or len(body) == length, f"{len(body)} of {length} bytes")
         return Response(code, headers, body)

@@ -1,0 +1,233 @@
+#include "live/live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "live/event.h"
+#include "live/private.h"
+
+#define RETRY_MIN_MS  1000 /* clients come back after so long at least, each after another time: */
+#define RETRY_ROOM_MS 4000 /* all at once is what a server that just started can do without */
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct live *live = timer->data;
+    if (live->streams == 0)
+        return;
+    uint64_t next_ms = live_run(live);
+    uv_timer_start(&live->timer, on_timer, next_ms, 0);
+    loop_end_turn(live->loop);
+}
+
+static void on_before(uv_prepare_t *prepare)
+{
+    struct live *live = prepare->data;
+    live->before_ns = clock_monotonic_ns();
+}
+
+static void on_after(uv_check_t *check)
+{
+    struct live *live = check->data;
+    if (live->before_ns > 0)
+        live->pace.waited_ns += clock_monotonic_ns() - live->before_ns;
+    live->before_ns = 0;
+}
+
+struct live *live_new(struct loop *loop)
+{
+    struct live *live = calloc(1, sizeof *live);
+    if (live == NULL)
+        return NULL;
+    live->loop = loop;
+    watched_init(&live->items, loop->server->parts.budget, loop->server->parts.seed);
+    struct list *lists[] = {&live->quiet, &live->changed, &live->later,
+                            &live->held,  &live->stalled, &live->cold};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        list_init(lists[i]);
+    uv_timer_init(&loop->uv, &live->timer);
+    uv_prepare_init(&loop->uv, &live->before);
+    uv_check_init(&loop->uv, &live->after);
+    live->timer.data = live->before.data = live->after.data = live;
+    return live;
+}
+
+void live_free(struct live *live)
+{
+    ASSERT(live->streams == 0 && live->away == 0);
+    watched_free(&live->items);
+    free(live);
+}
+
+static void start(struct live *live)
+{
+    live->pace = (struct pace){.at_ns = clock_monotonic_ns()};
+    live->before_ns = 0;
+    uv_prepare_start(&live->before, on_before);
+    uv_check_start(&live->after, on_after);
+    uv_timer_start(&live->timer, on_timer, LIVE_STEP_MS, 0);
+}
+
+static void stop(struct live *live)
+{
+    uv_timer_stop(&live->timer);
+    uv_prepare_stop(&live->before);
+    uv_check_stop(&live->after);
+}
+
+static void free_stream(struct live_stream *stream)
+{
+    struct live *live = stream->live;
+    for (uint32_t i = 0; i < stream->count; i++)
+        watched_leave(&live->items, &stream->viewers[i]);
+    list_remove(&stream->queue);
+    list_remove(&stream->quiet);
+    atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
+    memory_release(live->items.budget, stream->charged);
+    free(stream);
+}
+
+/* Is the last viewer of an item that another has, too? */
+static bool is_repeated(const struct live_stream *stream)
+{
+    for (uint32_t i = 0; i + 1 < stream->count; i++) {
+        if (stream->viewers[i].item == stream->viewers[stream->count - 1].item)
+            return true;
+    }
+    return false;
+}
+
+static bool join(struct live_stream *stream, struct text text)
+{
+    struct viewer *viewer = &stream->viewers[stream->count];
+    const char *colon = memchr(text.bytes, ':', text.length);
+    struct id id;
+    bool good =
+        colon != NULL && id_parse(colon + 1, text.length - (size_t)(colon + 1 - text.bytes), &id);
+    ASSERT(good);
+    if (!watched_join(&stream->live->items, viewer, text, id))
+        return false;
+    viewer->stream = stream;
+    stream->count++;
+    if (is_repeated(stream)) {
+        watched_leave(&stream->live->items, viewer);
+        stream->count--;
+    }
+    return true;
+}
+
+static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
+{
+    struct live *live = conn->loop->live;
+    size_t bytes = sizeof(struct live_stream) + ask->count * sizeof(struct viewer);
+    if (!memory_charge_connection(live->items.budget, bytes))
+        return NULL;
+    struct live_stream *stream = calloc(1, bytes);
+    if (stream == NULL) {
+        memory_release(live->items.budget, bytes);
+        return NULL;
+    }
+    *stream = (struct live_stream){.live = live,
+                                   .conn = conn,
+                                   .charged = bytes,
+                                   .chunked = ask->chunked,
+                                   .resumes = ask->resumes,
+                                   .last = ask->last};
+    bool joined = true;
+    for (uint32_t i = 0; joined && i < ask->count; i++)
+        joined = join(stream, ask->items[i]);
+    if (joined)
+        return stream;
+    free_stream(stream);
+    return NULL;
+}
+
+/* The beginning: when to come back, and what is the case, unless the client knows. */
+static bool write_beginning(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
+{
+    struct live *live = stream->live;
+    struct watched *items[LIMIT_LIVE_ITEMS];
+    char retry[32];
+    uint64_t spread = hash_mix(stream->conn->id, live->items.seed) % RETRY_ROOM_MS;
+    snprintf(retry, sizeof retry, "retry: %llu\n\n", (unsigned long long)(RETRY_MIN_MS + spread));
+    for (uint32_t i = 0; i < stream->count; i++)
+        items[i] = stream->viewers[i].item;
+    live_look_at(live, items, stream->count);
+    if (!event_write_text(out, retry, stream->chunked))
+        return false;
+    return !live_is_known(stream) || live_tell(stream, out, now_ns);
+}
+
+/* Counts for the limit of streams from now on, not for that of connections. */
+static bool count_stream(struct server *server)
+{
+    uint64_t open = atomic_fetch_add_explicit(&server->streams, 1, memory_order_relaxed);
+    if (open < server->parts.options->live_streams)
+        return true;
+    atomic_fetch_sub_explicit(&server->streams, 1, memory_order_relaxed);
+    return false;
+}
+
+static void take_over(struct conn *conn, struct live_stream *stream, uint64_t now_ns)
+{
+    struct live *live = stream->live;
+    int bytes = LIMIT_LIVE_KERNEL;
+    if (live->streams++ == 0)
+        start(live);
+    stream->wrote_ns = now_ns;
+    list_add_last(&live->quiet, &stream->quiet);
+    atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&live->loop->server->connections, 1, memory_order_relaxed);
+    conn->streaming = true;
+    conn->linger_bytes = LIMIT_LIVE_INPUT;
+    uv_send_buffer_size((uv_handle_t *)&conn->tcp, &bytes);
+}
+
+enum status live_open(struct conn *conn, const struct live_ask *ask, struct buffer *out,
+                      struct live_stream **stream)
+{
+    struct server *server = conn->loop->server;
+    uint64_t now_ns = clock_monotonic_ns();
+    ASSERT(ask->count > 0 && ask->count <= LIMIT_LIVE_ITEMS);
+    if (conn->loop->stopping)
+        return STATUS_STOPPING;
+    if (!count_stream(server))
+        return STATUS_TOO_MANY_STREAMS;
+    *stream = make(conn, ask);
+    if (*stream != NULL && write_beginning(*stream, out, now_ns)) {
+        take_over(conn, *stream, now_ns);
+        return STATUS_OK;
+    }
+    if (*stream != NULL)
+        free_stream(*stream);
+    *stream = NULL;
+    atomic_fetch_sub_explicit(&server->streams, 1, memory_order_relaxed);
+    return STATUS_NO_MEMORY;
+}
+
+void live_close(struct live_stream *stream)
+{
+    struct live *live = stream->live;
+    free_stream(stream);
+    if (--live->streams == 0)
+        stop(live);
+}
+
+void live_stop(struct live *live)
+{
+    for (struct list *link = live->quiet.next; link != &live->quiet; link = link->next) {
+        struct live_stream *stream = LIST_OF(link, struct live_stream, quiet);
+        struct conn *conn = stream->conn;
+        if (conn->closing)
+            continue;
+        if (conn_unsent(conn) > 0 || !event_write_end(&conn->out, stream->chunked)) {
+            conn_close(conn);
+            continue;
+        }
+        conn->close_when_sent = true;
+        conn_send(conn, 0);
+    }
+}
