@@ -77,6 +77,15 @@
 #define LIMIT_JSON_DEPTH   16     /* arrays and objects inside each other */
 #define LIMIT_JSON_VALUES  20000  /* values in one body */
 
+/* Guard */
+#define LIMIT_RATE          1000000 /* a second, that can be set as a bound; a burst likewise */
+#define LIMIT_DEVICE_LENGTH 128     /* bytes of a device's id */
+/* Of a connection that has yet to show its token: */
+#define LIMIT_UNKNOWN_ARGS   16      /* words of a command */
+#define LIMIT_UNKNOWN_BULK   256     /* bytes of one */
+#define LIMIT_UNKNOWN_QUERY  KIB(4)  /* bytes of an unfinished command */
+#define LIMIT_UNKNOWN_OUTPUT KIB(16) /* unsent reply bytes past which it is not read */
+
 /*
  * Journal. A record is a multiple of 8 bytes. An operation appends one event, and at most two
  * definitions of names before it.

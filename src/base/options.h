@@ -19,6 +19,12 @@ struct address {
     uint16_t port;
 };
 
+/* So many a second, and so many at once after a pause. per_s 0: no bound. */
+struct rate {
+    uint64_t per_s;
+    uint64_t burst;
+};
+
 /* The C type of each TYPE in the table. */
 #define OPTION_FIELD_TEXT(field)    char field[OPTION_TEXT_MAX];
 #define OPTION_FIELD_ADDRESS(field) struct address field;
@@ -26,6 +32,7 @@ struct address {
 #define OPTION_FIELD_BYTES(field)   uint64_t field;
 #define OPTION_FIELD_MS(field)      uint64_t field;
 #define OPTION_FIELD_WORD(field)    uint64_t field;
+#define OPTION_FIELD_RATE(field)    struct rate field;
 
 /* The places of the words of --store; those of --durability are enum durability's. */
 enum { OPTION_STORE_ROCKSDB, OPTION_STORE_NONE };

@@ -206,6 +206,34 @@ static bool set_address(const struct option *option, struct address *field, cons
     return true;
 }
 
+/* RATE or RATE/BURST; a burst that is not said is what comes in one second. */
+static bool set_rate(const struct option *option, struct rate *field, const char *text,
+                     char *reason, size_t size)
+{
+    char first[32];
+    size_t length = strcspn(text, "/");
+    uint64_t per_s = 0, burst = 0;
+    bool good = length < sizeof first;
+    if (good) {
+        memcpy(first, text, length);
+        first[length] = '\0';
+        good = parse_number(OPTION_COUNT, first, &per_s) && per_s >= option->min &&
+               per_s <= option->max;
+        burst = per_s;
+    }
+    if (good && text[length] == '/')
+        good = parse_number(OPTION_COUNT, text + length + 1, &burst) && burst >= (per_s > 0) &&
+               burst <= option->max;
+    if (good)
+        *field = (struct rate){per_s, per_s > 0 ? burst : 0};
+    else
+        snprintf(reason, size,
+                 "'%.64s' is not RATE or RATE/BURST, as in 100 or 100/500, each up to %" PRIu64
+                 " (0: no bound)",
+                 text, option->max);
+    return good;
+}
+
 bool option_parse(const struct option *option, struct options *options, const char *text,
                   char *reason, size_t size)
 {
@@ -217,6 +245,8 @@ bool option_parse(const struct option *option, struct options *options, const ch
         return set_address(option, field, text, reason, size);
     case OPTION_WORD:
         return set_word(option, field, text, reason, size);
+    case OPTION_RATE:
+        return set_rate(option, field, text, reason, size);
     case OPTION_COUNT:
     case OPTION_BYTES:
     case OPTION_MS:
@@ -243,6 +273,14 @@ static void format_word(const struct option *option, uint64_t place, char *out, 
     snprintf(out, size, "%.*s", (int)length, word);
 }
 
+static void format_rate(const struct rate *rate, char *out, size_t size)
+{
+    if (rate->per_s == 0)
+        snprintf(out, size, "0");
+    else
+        snprintf(out, size, "%" PRIu64 "/%" PRIu64, rate->per_s, rate->burst);
+}
+
 void option_format(const struct option *option, const struct options *options,
                    char out[OPTION_TEXT_MAX])
 {
@@ -258,6 +296,9 @@ void option_format(const struct option *option, const struct options *options,
     case OPTION_WORD:
         memcpy(&number, field, sizeof number);
         format_word(option, number, out, OPTION_TEXT_MAX);
+        return;
+    case OPTION_RATE:
+        format_rate(field, out, OPTION_TEXT_MAX);
         return;
     case OPTION_COUNT:
     case OPTION_BYTES:

@@ -18,6 +18,7 @@ enum option_type {
     OPTION_BYTES,
     OPTION_MS,
     OPTION_WORD,
+    OPTION_RATE,
 };
 
 struct option {

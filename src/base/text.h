@@ -29,4 +29,17 @@ static inline const char *text_show(struct text text, char out[TEXT_SHOWN])
     return out;
 }
 
+/* Without the spaces and tabs around it. */
+static inline struct text text_trim(struct text text)
+{
+    while (text.length > 0 && (text.bytes[0] == ' ' || text.bytes[0] == '\t')) {
+        text.bytes++;
+        text.length--;
+    }
+    while (text.length > 0 &&
+           (text.bytes[text.length - 1] == ' ' || text.bytes[text.length - 1] == '\t'))
+        text.length--;
+    return text;
+}
+
 #endif

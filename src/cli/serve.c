@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "cli/data_directory.h"
+#include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
 #include "net/server.h"
 
@@ -26,6 +28,8 @@
 /* What `serve` holds while it runs. */
 struct serving {
     struct options options;
+    int argc; /* where they came from */
+    char **argv;
     struct sizes sizes;
     struct memory_budget budget;
     struct exclusive exclusive;
@@ -136,11 +140,14 @@ static void say_hello(const struct serving *s)
 }
 
 /* Sleeps until asked to stop. */
-static void wait_for_signal(const struct serving *s)
+static void wait_for_signal(struct serving *s)
 {
     int number = 0;
-    while (sigwait(&s->signals, &number) != 0)
-        continue;
+    while (sigwait(&s->signals, &number) != 0 || number == SIGHUP) {
+        if (number == SIGHUP)
+            reload(&s->server, &s->options, s->argc, s->argv);
+        number = 0;
+    }
     log_info("%s: draining and stopping", strsignal(number));
 }
 
@@ -161,6 +168,8 @@ static bool start_server(struct serving *s)
         parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
         parts.lag_max_bytes = s->sizes.lag_max_bytes;
     }
+    if (getrandom(parts.limits_seed, sizeof parts.limits_seed, 0) != sizeof parts.limits_seed)
+        parts.limits_seed[0] = s->parts.seed;
     unsigned threads = s->options.threads ? (unsigned)s->options.threads : usable_cores();
     if (!server_start(&s->server, &parts, threads, problem, sizeof problem)) {
         log_error("%s", problem);
@@ -230,6 +239,7 @@ static void block_signals(struct serving *s)
     sigemptyset(&s->signals);
     sigaddset(&s->signals, SIGTERM);
     sigaddset(&s->signals, SIGINT);
+    sigaddset(&s->signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -242,7 +252,9 @@ int serve_main(int argc, char **argv)
     if (s == NULL)
         return 1;
     int code = 2;
-    if (!options_read(&s->options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
+    s->argc = argc - 1;
+    s->argv = argv + 1;
+    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem)) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);

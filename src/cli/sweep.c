@@ -41,13 +41,15 @@ struct sweep {
 static void help(const struct sweep *sweep)
 {
     printf("Usage: laud %s %s [--address HOST:PORT]\n\n%s", sweep->name, sweep->word, sweep->does);
-    puts("It goes in batches, beside everything else the server does, and tells on standard error\n"
-         "how far it is. Interrupted, it has removed a part; called again, it goes on.\n"
-         "\n"
-         "  --address HOST:PORT  the server (127.0.0.1:5283)\n"
-         "  --help               print this\n"
-         "\n"
-         "Exit status: 0 all is gone, 1 failed before that, 2 not understood.");
+    puts(
+        "It goes in batches, beside everything else the server does, and tells on standard error\n"
+        "how far it is. Interrupted, it has removed a part; called again, it goes on.\n"
+        "\n"
+        "  --address HOST:PORT  the server (127.0.0.1:5283)\n"
+        "  --help               print this\n"
+        "  LAUD_TOKEN           in the environment: the token to show, if the server asks for one\n"
+        "\n"
+        "Exit status: 0 all is gone, 1 failed before that, 2 not understood.");
 }
 
 static void tell(struct sweep *sweep, const char *remark)
@@ -116,7 +118,8 @@ static bool run(struct sweep *sweep)
 {
     for (bool more = true; more;) {
         bool answered = call(sweep, &more);
-        bool busy = !answered && strncmp(sweep->reply, "-BUSY ", 6) == 0;
+        bool busy = !answered && (strncmp(sweep->reply, "-BUSY ", 6) == 0 ||
+                                  strncmp(sweep->reply, "-LIMIT ", 7) == 0);
         if (!answered && !busy)
             return false;
         tell(sweep, busy ? ", waiting: the server is busy" : "");
@@ -124,6 +127,18 @@ static bool run(struct sweep *sweep)
             nanosleep(&(struct timespec){.tv_nsec = BUSY_NAP_NS}, NULL);
     }
     return true;
+}
+
+/* A token is a secret, and arguments are seen by everybody on the machine: so it is no option. */
+static bool show_token(struct sweep *sweep)
+{
+    const char *token = getenv("LAUD_TOKEN");
+    if (token == NULL)
+        return true;
+    const char *words[] = {"AUTH", token};
+    const size_t lengths[] = {strlen(words[0]), strlen(words[1])};
+    return connect_call(sweep->fd, words, lengths, 2, sweep->reply, sweep->problem,
+                        sizeof sweep->problem);
 }
 
 static int sweep_run(struct sweep *sweep)
@@ -135,7 +150,7 @@ static int sweep_run(struct sweep *sweep)
         return EXIT_NOT_UNDERSTOOD;
     }
     sweep->fd = connect_open(host, port, TIMEOUT_S, sweep->problem, sizeof sweep->problem);
-    bool done = sweep->fd >= 0 && run(sweep);
+    bool done = sweep->fd >= 0 && show_token(sweep) && run(sweep);
     tell_end(sweep);
     if (sweep->fd >= 0)
         close(sweep->fd);

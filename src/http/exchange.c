@@ -160,6 +160,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->code = 200;
     exchange->type = RESPOND_JSON;
     exchange->allow = 0;
+    exchange->retry_s = 0;
     exchange->text.length = exchange->reply.length = 0;
     take_origin(exchange, loop, request_text(bytes, request->origin));
     if (!buffer_append(&exchange->text, target.bytes, target.length))
@@ -199,6 +200,7 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
     struct response response = {.code = exchange->code,
                                 .type = exchange->type,
                                 .allow = exchange->allow,
+                                .retry_s = exchange->retry_s,
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
                                 .bare = exchange->method == VERB_HEAD,

@@ -11,10 +11,13 @@
 
 #include "base/assert.h"
 #include "http/answer.h"
+#include "http/asker.h"
 #include "http/exchange.h"
+#include "http/page.h"
 #include "http/respond.h"
 #include "http/words.h"
 #include "net/batch.h"
+#include "net/permit.h"
 
 /* What one request of the batch came to. */
 static bool write_part(struct buffer *out, const struct exchange *exchange, uint32_t slot,
@@ -66,8 +69,8 @@ static uint32_t items_at(const struct op_spec *spec)
  * Adds an operation to the batch, by its words from `first` on. OK, BLOCKED, MORE (no room), or why
  * it is refused, said in the exchange's sentence.
  */
-static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
-                          uint32_t count)
+static enum status gather_passed(struct running *r, const struct op_spec *spec, uint32_t first,
+                                 uint32_t count)
 {
     struct loop *loop = r->loop;
     struct exchange *exchange = r->conn->exchange;
@@ -76,12 +79,27 @@ static enum status gather(struct running *r, const struct op_spec *spec, uint32_
     if (status == STATUS_OK)
         status = op_decode(spec, words_at(exchange, first), count, loop->server->parts.names,
                            r->time_s, &loop->scratch, &loop->requests[r->batch]);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        r->conn->passed = false;
         exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
-    else if (status != STATUS_BLOCKED && status != STATUS_MORE)
+    } else if (status != STATUS_BLOCKED && status != STATUS_MORE)
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
                  loop->scratch.sentence[0] ? loop->scratch.sentence : status_sentence(status));
     return status;
+}
+
+/* The same, if the limits let it pass; LIMITED if not. */
+static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
+                          uint32_t count)
+{
+    struct exchange *exchange = r->conn->exchange;
+    enum status status = permit_op(r->conn, spec, words_at(exchange, first), count);
+    if (status != STATUS_OK) {
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s", status_sentence(status));
+        return status;
+    }
+    status = batch_limit(r, spec, words_at(exchange, first), count);
+    return status == STATUS_OK ? gather_passed(r, spec, first, count) : status;
 }
 
 /* A change of a reaction is answered with the counter it moved. */
@@ -92,7 +110,7 @@ static void gather_count(struct running *r)
     if (change->action != HOT_SET && change->action != HOT_CLEAR)
         return;
     uint8_t name = change->name;
-    enum status status = gather(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
+    enum status status = gather_passed(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
     ASSERT(status == STATUS_OK && r->batch == 2);
     exchange->slots[1] = (struct slot){.count = true, .name = name};
 }
@@ -103,6 +121,18 @@ static void count_refusal(struct loop *loop, enum status status)
     loop_count(&loop->stats.commands, 1);
     loop_count(&loop->stats.errors, 1);
     meter_failed(&loop->watch.meter, METER_NONE, status, false);
+}
+
+/* An operation is refused, now that it is its turn to be answered. */
+static void refuse_operation(struct running *r, struct exchange *exchange, enum status status)
+{
+    r->conn->passed = false;
+    count_refusal(r->loop, status);
+    if (status != STATUS_LIMITED)
+        return;
+    batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
+    if (exchange->route != NULL)
+        exchange->retry_s = (r->limited_ns + 999999999) / 1000000000;
 }
 
 static enum status run_route(struct running *r, struct exchange *exchange)
@@ -117,7 +147,7 @@ static enum status run_route(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE); /* the batch is empty, and any one operation fits */
     if (status != STATUS_OK) {
-        count_refusal(r->loop, status);
+        refuse_operation(r, exchange, status);
         exchange_refuse(exchange, status, exchange->sentence);
         return STATUS_OK;
     }
@@ -153,7 +183,7 @@ static enum status run_step(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE && status != STATUS_OK);
     r->loop->scratch.used = 0;
-    count_refusal(r->loop, status);
+    refuse_operation(r, exchange, status);
     exchange->next++;
     if (!answer_write_error(&exchange->reply, status, exchange->sentence) ||
         !answer_write_text(&exchange->reply, ","))
@@ -199,6 +229,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, en
     exchange->method = exchange->reader.request.method;
     exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
     exchange->allow = 0;
+    exchange->retry_s = 0;
     exchange_refuse(exchange, status, problem);
     count_refusal(r->loop, status);
     finish(r, exchange);
@@ -220,6 +251,42 @@ static void tell_to_go_on(struct running *r, struct exchange *exchange, size_t l
         r->out_of_memory = true;
 }
 
+/* What anybody may ask: how the server is, what it can do, and what a web page may do with it. */
+static bool is_for_all(const struct exchange *exchange)
+{
+    const struct page *page = page_find(&exchange->target);
+    return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
+}
+
+/* Begins to answer a request that is whole. The body of one without a token is not looked at. */
+static enum status begin(struct running *r, struct exchange *exchange, const char *bytes,
+                         struct text body)
+{
+    asker_take_token(r->conn, &exchange->reader.request, bytes);
+    bool unknown = permit_is_unknown(r->conn);
+    r->conn->passed = false;
+    if (!exchange_begin(exchange, r->loop, bytes, unknown ? (struct text){NULL, 0} : body))
+        return STATUS_NO_MEMORY;
+    if (unknown && exchange->status != STATUS_BAD_PROTOCOL && !is_for_all(exchange))
+        exchange_refuse(exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+    else if (r->limits != 0 && !asker_take_client(r->conn, &exchange->reader.request, bytes))
+        exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
+                        "X-Device-Id must be up to 128 printable characters without spaces");
+    request_reset(&exchange->reader);
+    exchange->continued = false;
+    return STATUS_OK;
+}
+
+/* The head is whole, shows no token, and a body is to come: it is not waited for. */
+static bool waits_for_nobody(struct conn *conn, const struct exchange *exchange, const char *bytes)
+{
+    const struct request_reader *reader = &exchange->reader;
+    if (!reader->parsed || !access_is_on(&conn->loop->server->access))
+        return false;
+    asker_take_token(conn, &reader->request, bytes);
+    return conn->token == NULL;
+}
+
 /* Reads a request. OK: it is there to be answered, and took *used bytes. */
 static enum status take_request(struct running *r, struct exchange *exchange, const char *bytes,
                                 size_t length, size_t *used)
@@ -231,18 +298,16 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
     size_t taken = 0;
     enum status status =
         request_read(&exchange->reader, &limits, bytes, length, &body, &taken, &problem);
+    if (status == STATUS_MORE && waits_for_nobody(r->conn, exchange, bytes))
+        return refuse_bytes(r, exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
     if (status == STATUS_MORE)
         tell_to_go_on(r, exchange, length);
     if (status == STATUS_MORE || status == STATUS_NO_MEMORY)
         return status;
     if (status != STATUS_OK)
         return refuse_bytes(r, exchange, status, problem);
-    if (!exchange_begin(exchange, r->loop, bytes, body))
-        return STATUS_NO_MEMORY;
-    request_reset(&exchange->reader);
-    exchange->continued = false;
     *used = taken;
-    return STATUS_OK;
+    return begin(r, exchange, bytes, body);
 }
 
 static enum status http_run(struct conn *conn, const char *bytes, size_t length, size_t *used)
@@ -252,7 +317,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     *used = 0;
     while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < LIMIT_OUTPUT_SOFT) {
+           conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;
         if (!exchange->answering)
             status = take_request(&r, exchange, bytes + *used, length - *used, &taken);

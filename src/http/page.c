@@ -37,11 +37,12 @@ static enum status write_metrics(struct loop *loop, struct buffer *out)
 }
 
 static const struct page pages[] = {
-    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health},
-    {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready},
+    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health, true},
+    {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready,
+     true},
     {"/metrics", "text/plain; version=0.0.4", "The server's numbers, for Prometheus.",
-     write_metrics},
-    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi},
+     write_metrics, false},
+    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi, true},
 };
 
 size_t page_count(void)

@@ -13,6 +13,7 @@ struct page {
     const char *summary;
     /* Writes the body. Any status but OK is answered as an error; NO_MEMORY too. */
     enum status (*write)(struct loop *loop, struct buffer *out);
+    bool open; /* to those without a token, too */
 };
 
 size_t page_count(void);

@@ -20,6 +20,9 @@ enum field {
     FIELD_EXPECT,
     FIELD_ORIGIN,
     FIELD_ASK_METHOD,
+    FIELD_DEVICE,
+    FIELD_FORWARDED,
+    FIELD_AUTHORIZATION,
     FIELD_COUNT
 };
 
@@ -33,6 +36,9 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_EXPECT] = "Expect",
     [FIELD_ORIGIN] = "Origin",
     [FIELD_ASK_METHOD] = "Access-Control-Request-Method",
+    [FIELD_DEVICE] = "X-Device-Id",
+    [FIELD_FORWARDED] = "X-Forwarded-For",
+    [FIELD_AUTHORIZATION] = "Authorization",
 };
 
 /* The parsing of one head. */
@@ -69,20 +75,12 @@ static int on_field(http_parser *parser, const char *at, size_t length)
     return 0;
 }
 
-static struct text trim(struct text text)
-{
-    while (text.length > 0 &&
-           (text.bytes[text.length - 1] == ' ' || text.bytes[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 /* application/json, with parameters or without. */
 static bool is_json(struct text type)
 {
     const char *end = memchr(type.bytes, ';', type.length);
     size_t length = end != NULL ? (size_t)(end - type.bytes) : type.length;
-    return text_is(trim((struct text){type.bytes, length}), "application/json");
+    return text_is(text_trim((struct text){type.bytes, length}), "application/json");
 }
 
 static bool is_host(struct text host)
@@ -93,6 +91,15 @@ static bool is_host(struct text host)
             return false;
     }
     return host.length > 0;
+}
+
+/* There may be several, each a list; those on the right say more. */
+static void take_forwarded(struct request *request, struct span list)
+{
+    if (request->forwarded_count == REQUEST_FORWARDED)
+        memmove(request->forwarded, request->forwarded + 1,
+                --request->forwarded_count * sizeof request->forwarded[0]);
+    request->forwarded[request->forwarded_count++] = list;
 }
 
 static const char *take_value(struct parsing *p, struct text value)
@@ -120,6 +127,15 @@ static const char *take_value(struct parsing *p, struct text value)
     case FIELD_ASK_METHOD:
         request->preflight = true;
         return NULL;
+    case FIELD_DEVICE:
+        request->device = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_AUTHORIZATION:
+        request->authorization = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_FORWARDED:
+        take_forwarded(request, span_of(p, value.bytes, value.length));
+        return NULL;
     case FIELD_OTHER:
     case FIELD_LENGTH:
     case FIELD_COUNT:
@@ -131,7 +147,7 @@ static const char *take_value(struct parsing *p, struct text value)
 static int on_value(http_parser *parser, const char *at, size_t length)
 {
     struct parsing *p = parser->data;
-    p->problem = take_value(p, trim((struct text){at, length}));
+    p->problem = take_value(p, text_trim((struct text){at, length}));
     return p->problem != NULL;
 }
 
@@ -172,6 +188,8 @@ static const char *find_conflict(const struct parsing *p)
         return "there must be one Host";
     if (seen[FIELD_TYPE] > 1 || seen[FIELD_ENCODING] > 1 || seen[FIELD_ORIGIN] > 1)
         return "Content-Type, Content-Encoding or Origin is repeated";
+    if (seen[FIELD_DEVICE] > 1 || seen[FIELD_AUTHORIZATION] > 1)
+        return "X-Device-Id or Authorization is repeated";
     return NULL;
 }
 

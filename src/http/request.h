@@ -32,6 +32,8 @@ struct span {
     uint32_t at, length;
 };
 
+#define REQUEST_FORWARDED 4 /* fields of X-Forwarded-For, the last ones */
+
 struct request_limits {
     size_t head_max, body_max;
 };
@@ -48,6 +50,10 @@ struct request {
     struct span target;
     struct span host;
     struct span origin; /* empty: none was given */
+    struct span device; /* likewise */
+    struct span authorization;
+    struct span forwarded[REQUEST_FORWARDED];
+    uint32_t forwarded_count;
     uint64_t body_length;
 };
 

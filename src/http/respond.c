@@ -25,6 +25,8 @@ static const char *reason_of(int code)
         return "400 Bad Request";
     case 401:
         return "401 Unauthorized";
+    case 403:
+        return "403 Forbidden";
     case 404:
         return "404 Not Found";
     case 405:
@@ -92,16 +94,22 @@ static bool write_origin(struct buffer *out, const struct response *response)
            write_field(out, "Vary: ", "Origin") &&
            (!response->preflight ||
             (write_methods(out, "Access-Control-Allow-Methods: ", response->allow) &&
-             write_field(out, "Access-Control-Allow-Headers: ", "Content-Type") &&
+             write_field(out, "Access-Control-Allow-Headers: ",
+                         "Authorization, Content-Type, X-Device-Id") &&
              write_field(out, "Access-Control-Max-Age: ", "600")));
 }
 
-/* Content-Length belongs to every response that has or describes a body, and to no 204. */
-static bool write_length(struct buffer *out, size_t length)
+static bool write_number(struct buffer *out, const char *name, uint64_t number)
 {
     char text[DECIMAL_MAX + 1];
-    *decimal_write(text, length) = '\0';
-    return write_field(out, "Content-Length: ", text);
+    *decimal_write(text, number) = '\0';
+    return write_field(out, name, text);
+}
+
+static bool write_retry(struct buffer *out, const struct response *response)
+{
+    uint64_t retry_s = response->retry_s == 0 && response->code == 503 ? 1 : response->retry_s;
+    return retry_s == 0 || write_number(out, "Retry-After: ", retry_s);
 }
 
 static bool write_head(struct buffer *out, const struct response *response, size_t length)
@@ -111,12 +119,13 @@ static bool write_head(struct buffer *out, const struct response *response, size
                    answer_write_text(out, "Cache-Control: no-store\r\n");
     if (written && response->type != NULL)
         written = write_field(out, "Content-Type: ", response->type);
-    if (written && response->code != 204)
-        written = write_length(out, length);
+    if (written && response->code != 204) /* every other has or describes a body */
+        written = write_number(out, "Content-Length: ", length);
     if (written && response->allow != 0)
         written = write_methods(out, "Allow: ", response->allow);
-    if (written && response->code == 503)
-        written = write_field(out, "Retry-After: ", "1");
+    if (written && response->code == 401)
+        written = write_field(out, "WWW-Authenticate: ", "Bearer");
+    written = written && write_retry(out, response);
     if (written && response->origin != NULL)
         written = write_origin(out, response);
     if (written && (response->last || response->old))

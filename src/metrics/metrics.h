@@ -49,6 +49,7 @@ struct metrics {
     bool absent[METRICS_SECTIONS]; /* the server has no such part */
     uint64_t numbers[METRICS_NUMBERS];
     const char *texts[METRICS_TEXTS]; /* "" where there is nothing to say; no line ends */
+    char rates[6][48];                /* of the limits, that texts point to */
     uint32_t operation_count;
     const char *operations[METER_OPERATIONS]; /* their names */
     struct meter_total meter;

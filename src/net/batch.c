@@ -1,5 +1,7 @@
 #include "net/batch.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "net/face.h"
 
@@ -8,9 +10,47 @@ struct running batch_begin(struct conn *conn)
     struct running r = {.conn = conn,
                         .loop = conn->loop,
                         .time_s = (uint32_t)(clock_wall_ms() / 1000),
-                        .now_ns = clock_monotonic_ns()};
+                        .now_ns = clock_monotonic_ns(),
+                        .limits = limits_active(&conn->loop->server->limits)};
     r.since_ns = conn->loop->clock_ns = r.now_ns;
     return r;
+}
+
+/* The one that acts is the first word of every operation that has one. */
+static bool find_user(const struct op_spec *spec, const struct text *args, uint32_t count,
+                      struct id *user)
+{
+    return spec->pattern[0] == 'u' && count > 0 && id_parse(args[0].bytes, args[0].length, user);
+}
+
+enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
+                       uint32_t count)
+{
+    struct conn *conn = r->conn;
+    struct limits *limits = &r->loop->server->limits;
+    struct loop_stats *stats = &r->loop->stats;
+    struct limit_ask *ask = &conn->ask;
+    ask->known &= ~(1U << LIMIT_BY_USER);
+    if (find_user(spec, args, count, &ask->who[LIMIT_BY_USER]))
+        ask->known |= 1U << LIMIT_BY_USER;
+    r->limited_ns = limits_take(limits, r->limits, ask, spec->writes, r->now_ns, &r->limited_by);
+    bool refused = r->limited_ns > 0;
+    if (refused && !atomic_load_explicit(&limits->dry_run, memory_order_relaxed))
+        return STATUS_LIMITED;
+    conn->passed = true;
+    loop_count(&stats->limits_checked, 1);
+    if (refused)
+        loop_count(&stats->limited[r->limited_by], 1);
+    return STATUS_OK;
+}
+
+void batch_count_limited(struct running *r, char *sentence, size_t size)
+{
+    struct loop_stats *stats = &r->loop->stats;
+    loop_count(&stats->limits_checked, 1);
+    loop_count(&stats->limited[r->limited_by], 1);
+    snprintf(sentence, size, "retry after %llu ms",
+             (unsigned long long)(r->limited_ns + 999999) / 1000000);
 }
 
 uint64_t batch_lap(struct running *r)

@@ -13,9 +13,12 @@ struct running {
     struct loop *loop;
     uint32_t time_s;
     uint64_t now_ns;
-    uint64_t since_ns; /* when the batch or command at hand began */
-    uint32_t batch;    /* requests gathered */
-    bool admitted;     /* the journal takes this batch's events */
+    uint64_t since_ns;        /* when the batch or command at hand began */
+    uint32_t limits;          /* that are on */
+    uint64_t limited_ns;      /* LIMITED: for how long */
+    enum limit_by limited_by; /* and by which */
+    uint32_t batch;           /* requests gathered */
+    bool admitted;            /* the journal takes this batch's events */
     bool out_of_memory;
 };
 
@@ -32,6 +35,25 @@ void batch_watch(struct running *r, uint32_t count);
 
 /* Writes the reply to requests[index]. */
 typedef void batch_reply_fn(struct running *r, uint32_t index);
+
+/* Takes an operation of the limits that are on. Dry runs count what they would refuse. */
+enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
+                       uint32_t count);
+
+/*
+ * May this operation pass the limits? OK or LIMITED. It is asked once: where an operation that passed
+ * has to come again, conn->passed stays set until it is taken or refused.
+ */
+static inline enum status batch_limit(struct running *r, const struct op_spec *spec,
+                                      const struct text *args, uint32_t count)
+{
+    if (r->limits == 0 || r->conn->passed)
+        return STATUS_OK;
+    return batch_take(r, spec, args, count);
+}
+
+/* What was LIMITED is answered now: counts it, and says so. */
+void batch_count_limited(struct running *r, char *sentence, size_t size);
 
 /* Writes need the journal's leave, once for a batch. */
 static inline enum status batch_admit(struct running *r, const struct op_spec *spec)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/face.h"
+#include "net/permit.h"
 
 static void flush(struct conn *conn);
 static void set_reading(struct conn *conn, bool reading);
@@ -327,13 +328,13 @@ static void settle(struct conn *conn, enum status status)
         conn->stuck_ms = uv_now(&conn->loop->uv);
     else if (conn->in.length == 0 && conn->sending.length == 0)
         conn->stuck_ms = 0;
-    set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < LIMIT_OUTPUT_SOFT);
+    set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < permit_output(conn));
 }
 
 static bool may_run(const struct conn *conn)
 {
     return !conn->closing && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < LIMIT_OUTPUT_SOFT;
+           conn_unsent(conn) < permit_output(conn);
 }
 
 /* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
@@ -492,6 +493,17 @@ static struct conn *conn_new(struct loop *loop, const struct face *face)
     return conn;
 }
 
+static void take_peer(struct conn *conn)
+{
+    struct sockaddr_storage address;
+    int length = sizeof address;
+    if (uv_tcp_getpeername(&conn->tcp, (struct sockaddr *)&address, &length) < 0)
+        return; /* it is gone already */
+    conn->peer = ip_of_socket((const struct sockaddr *)&address);
+    conn->ask.known = 1U << LIMIT_BY_IP;
+    conn->ask.who[LIMIT_BY_IP] = ip_client(&conn->peer);
+}
+
 void conn_accept(struct listener *listener)
 {
     struct loop *loop = listener->loop;
@@ -508,6 +520,7 @@ void conn_accept(struct listener *listener)
     }
     loop_count(&loop->stats.accepted, 1);
     uv_tcp_nodelay(&conn->tcp, 1);
+    take_peer(conn);
     if (open >= server->parts.options->max_connections)
         refuse_connection(conn);
     else

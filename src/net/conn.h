@@ -23,6 +23,8 @@
 #include <uv.h>
 
 #include "base/limits.h"
+#include "guard/ip.h"
+#include "guard/limits.h"
 #include "net/buffer.h"
 #include "net/job.h"
 #include "net/loop.h"
@@ -57,7 +59,12 @@ struct conn {
     uint64_t active_ms;    /* when it last said something */
     uint64_t stuck_ms;     /* since when it owes us bytes or takes none; 0: it does not */
 
+    struct ip peer;
+    struct limit_ask ask;             /* who asks, as far as it is known */
+    const struct access_token *token; /* that it has shown; NULL: none */
+
     bool resp3;
+    bool passed;          /* the operation at hand has passed the limits, and is to come again */
     bool wrote;           /* since the last group */
     bool bare;            /* since the last group: a reply without a body is among them */
     bool reading;         /* libuv reads for us */

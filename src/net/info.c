@@ -232,6 +232,45 @@ static void collect_trends(struct server *server, struct metrics *out)
     out->texts[TEXT_TREND_EXACT] = stats.exact ? "yes" : "no";
 }
 
+static void collect_rate(const struct limit_rule *rule, char *out, size_t size)
+{
+    uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
+    uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
+    if (interval_ns == 0)
+        snprintf(out, size, "0");
+    else
+        snprintf(out, size, "%llu/%llu", 1000000000ULL / interval_ns,
+                 (unsigned long long)(room_ns / interval_ns));
+}
+
+static void collect_limited(const struct loop_stats *stats, struct metrics *out)
+{
+    static const enum metrics_number refused[LIMIT_BY_TOTAL] = {
+        [LIMIT_BY_IP] = NUMBER_LIMITED_IP,
+        [LIMIT_BY_USER] = NUMBER_LIMITED_USER,
+        [LIMIT_BY_DEVICE] = NUMBER_LIMITED_DEVICE};
+    out->numbers[NUMBER_LIMITS_CHECKED] +=
+        atomic_load_explicit(&stats->limits_checked, memory_order_relaxed);
+    for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++)
+        out->numbers[refused[i]] += atomic_load_explicit(&stats->limited[i], memory_order_relaxed);
+}
+
+static void collect_limits(struct server *server, struct metrics *out)
+{
+    struct limits *limits = &server->limits;
+    bool on = limits_active(limits) != 0;
+    out->texts[TEXT_LIMITS_STATE] = !on ? "off" : atomic_load(&limits->dry_run) ? "dry-run" : "on";
+    for (unsigned i = 0; i < 2 * LIMIT_BY_TOTAL; i++) {
+        collect_rate(&limits->rules[i / 2][i % 2], out->rates[i], sizeof out->rates[i]);
+        out->texts[TEXT_RATE_IP_READ + i] = out->rates[i];
+    }
+    for (unsigned i = 0; i < server->loop_count; i++)
+        collect_limited(&server->loops[i].stats, out);
+    out->numbers[NUMBER_LIMIT_CELLS] = on ? limits_cells(limits) : 0;
+    out->numbers[NUMBER_LIMIT_CELLS_USED] = atomic_load(&limits->cells_used);
+    out->numbers[NUMBER_LIMIT_CELLS_LOST] = atomic_load(&limits->cells_lost);
+}
+
 /* Where there is no memory for it, nothing is hot. */
 static void collect_hotkeys(struct server *server, struct metrics *out)
 {
@@ -242,12 +281,13 @@ static void collect_hotkeys(struct server *server, struct metrics *out)
 }
 
 static collect_fn *const collectors[] = {
-    [METRICS_SERVER] = collect_server, [METRICS_CLIENTS] = collect_clients,
-    [METRICS_MEMORY] = collect_memory, [METRICS_JOURNAL] = collect_journal,
-    [METRICS_STATS] = collect_stats,   [METRICS_HOT] = collect_hot,
-    [METRICS_BOARDS] = collect_boards, [METRICS_PROJECTOR] = collect_projector,
-    [METRICS_STORE] = collect_store,   [METRICS_FILTER] = collect_filter,
-    [METRICS_TRENDS] = collect_trends, [METRICS_HOTKEYS] = collect_hotkeys,
+    [METRICS_SERVER] = collect_server,   [METRICS_CLIENTS] = collect_clients,
+    [METRICS_MEMORY] = collect_memory,   [METRICS_JOURNAL] = collect_journal,
+    [METRICS_STATS] = collect_stats,     [METRICS_HOT] = collect_hot,
+    [METRICS_BOARDS] = collect_boards,   [METRICS_PROJECTOR] = collect_projector,
+    [METRICS_STORE] = collect_store,     [METRICS_FILTER] = collect_filter,
+    [METRICS_TRENDS] = collect_trends,   [METRICS_LIMITS] = collect_limits,
+    [METRICS_HOTKEYS] = collect_hotkeys,
 };
 
 _Static_assert(sizeof collectors / sizeof collectors[0] == METRICS_SECTIONS, "one for each");

@@ -53,6 +53,8 @@ struct loop_stats {
     _Atomic uint64_t bytes_out;
     _Atomic uint64_t jobs;         /* given to a worker */
     _Atomic uint64_t jobs_refused; /* answered BUSY instead */
+    _Atomic uint64_t limits_checked;
+    _Atomic uint64_t limited[LIMIT_BY_TOTAL]; /* refused, or in a dry run not */
 };
 
 struct loop {

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "net/batch.h"
 #include "net/face.h"
+#include "net/permit.h"
 #include "net/reply.h"
 #include "net/resp_write.h"
 #include "net/session.h"
@@ -55,12 +56,25 @@ static enum status run_before(struct running *r)
     return r->conn->job != NULL ? STATUS_BLOCKED : STATUS_OK;
 }
 
+static enum status refuse_limited(struct running *r, const struct op_spec *spec)
+{
+    char sentence[64];
+    if (run_before(r) != STATUS_OK)
+        return STATUS_BLOCKED;
+    batch_count_limited(r, sentence, sizeof sentence);
+    refuse(r, (uint32_t)(spec - op_get(0)), false, STATUS_LIMITED, sentence);
+    return STATUS_OK;
+}
+
 /* OK: the command is taken. BLOCKED: it has to come again. */
 static enum status gather(struct running *r, const struct op_spec *spec, const struct text *args,
                           uint32_t count)
 {
     struct loop *loop = r->loop;
-    enum status status = batch_admit(r, spec);
+    enum status status = batch_limit(r, spec, args, count);
+    if (status == STATUS_LIMITED)
+        return refuse_limited(r, spec);
+    status = batch_admit(r, spec);
     if (status == STATUS_BLOCKED) {
         run_batch(r);
         return status;
@@ -76,10 +90,12 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
         memcpy(sentence, loop->scratch.sentence, sizeof sentence);
         if (run_before(r) != STATUS_OK)
             return STATUS_BLOCKED;
+        r->conn->passed = false;
         refuse(r, (uint32_t)(spec - op_get(0)), false, status,
                sentence[0] ? sentence : status_sentence(status));
         return STATUS_OK;
     }
+    r->conn->passed = false;
     if (++r->batch == LIMIT_BATCH)
         run_batch(r);
     return STATUS_OK;
@@ -128,11 +144,14 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     if (words->count == 0)
         return STATUS_OK;
     const struct command *command = commands_find(&r->loop->server->commands, words->args[0]);
-    if (command != NULL && command->op != NULL)
+    enum status status = permit_command(r->conn, command, words->args + 1, words->count - 1);
+    if (status == STATUS_OK && command != NULL && command->op != NULL)
         return gather(r, command->op, words->args + 1, words->count - 1);
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
-    if (command != NULL)
+    if (status != STATUS_OK)
+        refuse(r, METER_NONE, false, status, status_sentence(status));
+    else if (command != NULL)
         run_session(r, command, words->args, words->count);
     else
         refuse_unknown(r, words->args[0]);
@@ -142,10 +161,19 @@ static enum status run_one(struct running *r, const struct resp_command *words)
 /* A command that is not whole yet may be only so long. */
 static enum status refuse_if_too_long(struct running *r, size_t length)
 {
-    if (length <= r->loop->server->parts.options->query_buffer)
+    size_t most = permit_is_unknown(r->conn) ? LIMIT_UNKNOWN_QUERY
+                                             : r->loop->server->parts.options->query_buffer;
+    if (length <= most)
         return STATUS_MORE;
     refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, "Protocol error: too long command");
     return STATUS_BAD_PROTOCOL;
+}
+
+static const struct resp_limits *limits_of(const struct conn *conn)
+{
+    static const struct resp_limits unknown = {.args_max = LIMIT_UNKNOWN_ARGS,
+                                               .bulk_max = LIMIT_UNKNOWN_BULK};
+    return permit_is_unknown(conn) ? &unknown : &conn->loop->resp_limits;
 }
 
 static enum status resp_run(struct conn *conn, const char *bytes, size_t length, size_t *used)
@@ -157,10 +185,10 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     size_t at = 0;
     while (status == STATUS_OK && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < LIMIT_OUTPUT_SOFT) {
+           conn_unsent(conn) < permit_output(conn)) {
         const char *problem = "";
-        status = resp_parse(&conn->parser, &loop->resp_limits, bytes + at, length - at, &words,
-                            &problem);
+        status =
+            resp_parse(&conn->parser, limits_of(conn), bytes + at, length - at, &words, &problem);
         if (status == STATUS_BAD_PROTOCOL && run_before(&r) == STATUS_OK)
             refuse(&r, METER_NONE, false, status, problem);
         if (status != STATUS_OK)

@@ -123,6 +123,24 @@ static void on_journal(void *context)
         loop_moved(&server->loops[i]);
 }
 
+/* Without tokens, only this machine's own processes are let in, unless somebody says so. */
+static bool may_listen(const struct server *server, const struct addrinfo *where, const char *host,
+                       char *problem, size_t size)
+{
+    struct ip ip = ip_of_socket(where->ai_addr);
+    if (ip_is_loopback(&ip) || access_is_on(&server->access))
+        return true;
+    if (server->parts.options->insecure) {
+        log_warn("no tokens are asked for on %s: whoever reaches it may read and write", host);
+        return true;
+    }
+    snprintf(problem, size,
+             "%s can be reached from other machines, and there are no tokens: give --tokens FILE, "
+             "or --insecure yes",
+             host);
+    return false;
+}
+
 /* Finds the address and binds a socket to it for each loop; *bound is the port it got. */
 static bool listen_on(struct server *server, const struct face *face, const struct address *address,
                       uint16_t *bound, char *problem, size_t size)
@@ -134,6 +152,10 @@ static bool listen_on(struct server *server, const struct face *face, const stru
     int unknown = getaddrinfo(address->host, port, &hints, &where);
     if (unknown) {
         snprintf(problem, size, "cannot listen on %s: %s", address->host, gai_strerror(unknown));
+        return false;
+    }
+    if (!may_listen(server, where, address->host, problem, size)) {
+        freeaddrinfo(where);
         return false;
     }
     *bound = address->port;
@@ -160,6 +182,25 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
             listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
 }
 
+static bool set_guard(struct server *server, char *problem, size_t size)
+{
+    const struct options *options = server->parts.options;
+    struct limit_rates rates;
+    char reason[256];
+    if (!ip_nets_parse(&server->proxies, options->proxies, reason, sizeof reason)) {
+        snprintf(problem, size, "proxies = %.64s: %s", options->proxies, reason);
+        return false;
+    }
+    if (options->tokens[0] != '\0' && !access_load(&server->access, options->tokens, problem, size))
+        return false;
+    limits_rates_of(options, &rates);
+    limits_init(&server->limits, server->parts.limits_seed, server->parts.budget);
+    if (limits_set(&server->limits, &rates, options->limit_memory))
+        return true;
+    snprintf(problem, size, "no memory for the table of limits, see --limit-memory");
+    return false;
+}
+
 /* Before there are loops. */
 static void start_watching(struct server *server, unsigned threads)
 {
@@ -179,6 +220,8 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
+    if (!set_guard(server, problem, size))
+        return false;
     start_watching(server, threads);
     if (!listen_all(server, threads, problem, size))
         return false;
@@ -229,4 +272,6 @@ void server_free(struct server *server)
     free(server->loops);
     hotkeys_free(server->hotkeys);
     slowlog_destroy(&server->slowlog);
+    limits_free(&server->limits);
+    access_free(&server->access);
 }

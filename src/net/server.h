@@ -11,7 +11,10 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/options.h"
+#include "guard/access.h"
 #include "guard/guard.h"
+#include "guard/ip.h"
+#include "guard/limits.h"
 #include "hot/hot.h"
 #include "journal/journal.h"
 #include "metrics/hotkeys.h"
@@ -36,6 +39,7 @@ struct server_parts {
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
     uint64_t seed;           /* any number that nobody can guess */
+    uint64_t limits_seed[2]; /* two more */
 };
 
 struct loop;
@@ -43,6 +47,9 @@ struct loop;
 struct server {
     struct server_parts parts;
     struct guard guard;
+    struct limits limits; /* says itself how it is shared */
+    struct ip_nets proxies;
+    struct access access;
     struct commands commands;
     struct work work;
     struct slowlog slowlog;

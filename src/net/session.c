@@ -9,6 +9,7 @@
 
 #include "net/conn.h"
 #include "net/info.h"
+#include "net/permit.h"
 #include "net/resp_write.h"
 
 #define NO_AUTH_SENTENCE "AUTH was sent, but this server has no password set"
@@ -25,11 +26,37 @@ bool session_echo(struct conn *conn, const struct text *args, uint32_t count)
     return resp_bulk(&conn->out, args[0].bytes, args[0].length);
 }
 
+#define WRONG_TOKEN "this is no token of this server"
+
+/* Takes a token as shown; false: *code and *problem say what to answer. */
+static bool show_token(struct conn *conn, struct text text, const char **code, const char **problem)
+{
+    const struct access *access = &conn->loop->server->access;
+    const struct access_token *token = access_find(access, text);
+    *code = access_is_on(access) ? "WRONGPASS" : "ERR";
+    *problem = access_is_on(access) ? WRONG_TOKEN : NO_AUTH_SENTENCE;
+    if (token != NULL)
+        conn->token = token;
+    return token != NULL;
+}
+
+/* The user of Redis' form is not looked at: a token says it all. */
 bool session_auth(struct conn *conn, const struct text *args, uint32_t count)
 {
-    (void)args;
+    const char *code, *problem;
+    return show_token(conn, args[count - 1], &code, &problem)
+               ? resp_simple(&conn->out, "OK")
+               : resp_error(&conn->out, code, problem);
+}
+
+bool session_device(struct conn *conn, const struct text *args, uint32_t count)
+{
     (void)count;
-    return resp_error(&conn->out, "ERR", NO_AUTH_SENTENCE);
+    if (!limits_device(&conn->loop->server->limits, args[0], &conn->ask.who[LIMIT_BY_DEVICE]))
+        return resp_error(&conn->out, "ERR",
+                          "a device's id must be 1 to 128 printable characters without spaces");
+    conn->ask.known |= 1U << LIMIT_BY_DEVICE;
+    return resp_simple(&conn->out, "OK");
 }
 
 bool session_select(struct conn *conn, const struct text *args, uint32_t count)
@@ -73,15 +100,22 @@ bool session_hello(struct conn *conn, const struct text *args, uint32_t count)
     if (count > 0 && !resp3 && !text_is(args[0], "2"))
         return resp_error(&conn->out, "NOPROTO", "this server speaks protocol versions 2 and 3");
     const struct text *name = NULL;
+    const char *code, *problem;
     for (uint32_t i = 1; i < count; i++) {
-        if (text_is(args[i], "AUTH") && i + 2 < count)
-            return resp_error(&conn->out, "ERR", NO_AUTH_SENTENCE);
+        if (text_is(args[i], "AUTH") && i + 2 < count) {
+            i += 2;
+            if (!show_token(conn, args[i], &code, &problem))
+                return resp_error(&conn->out, code, problem);
+            continue;
+        }
         if (!text_is(args[i], "SETNAME") || i + 1 >= count)
             return resp_error(&conn->out, "ERR", "HELLO takes AUTH user password, SETNAME name");
         name = &args[++i];
     }
     if (name && !set_name(conn, *name))
         return resp_error(&conn->out, "ERR", BAD_NAME);
+    if (permit_is_unknown(conn))
+        return resp_error(&conn->out, status_resp(STATUS_NO_AUTH), "say HELLO 3 AUTH user token");
     conn->resp3 = resp3;
     return hello_reply(conn);
 }
@@ -127,6 +161,8 @@ bool session_reset(struct conn *conn, const struct text *args, uint32_t count)
     (void)count;
     conn->resp3 = false;
     conn->name[0] = '\0';
+    conn->ask.known &= ~(1U << LIMIT_BY_DEVICE);
+    conn->token = NULL;
     return resp_simple(&conn->out, "RESET");
 }
 

@@ -381,10 +381,49 @@ static void test_help_text(void **state)
     free(text);
 }
 
+static void test_rates(void **state)
+{
+    (void)state;
+    const char *name;
+    char value[OPTION_TEXT_MAX];
+    assert_true(
+        READ("--limit-ip-read", "50", "--limit-user-write=20/100", "--limit-device-read=0"));
+    assert_int_equal(options.limit_ip_read.per_s, 50);
+    assert_int_equal(options.limit_ip_read.burst, 50);
+    assert_int_equal(options.limit_user_write.per_s, 20);
+    assert_int_equal(options.limit_user_write.burst, 100);
+    assert_int_equal(options.limit_device_read.per_s, 0);
+    assert_int_equal(options.limit_user_read.per_s, 0);
+    assert_true(options_get(&options, OPTIONS_INDEX_limit_user_write, &name, value));
+    assert_string_equal(value, "20/100");
+    assert_true(options_get(&options, OPTIONS_INDEX_limit_device_read, &name, value));
+    assert_string_equal(value, "0");
+    static const char *const bad[] = {"",
+                                      "/",
+                                      "5/",
+                                      "/5",
+                                      "5/0",
+                                      "-1",
+                                      "5/5/5",
+                                      "1000001",
+                                      "1/1000001",
+                                      "1.5",
+                                      "5 / 5",
+                                      "10K",
+                                      "99999999999999999999999",
+                                      "00000000000000000000000000000000000005"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(READ("--limit-ip-read", bad[i]));
+        assert_says("limit-ip-read");
+        assert_says("RATE/BURST");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_defaults, forget_environment),
+        cmocka_unit_test_setup(test_rates, forget_environment),
         cmocka_unit_test_setup(test_flags, forget_environment),
         cmocka_unit_test_setup(test_help, forget_environment),
         cmocka_unit_test_setup(test_unknown, forget_environment),

@@ -141,11 +141,38 @@ static void bounds(void **state)
     EXPECT("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", "MORE");
 }
 
+/* The last lists that proxies have added, and who asks. */
+static void who_asks_is_found(void **state)
+{
+    (void)state;
+    static const char bytes[] = "GET /a HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1\r\n"
+                                "x-forwarded-for: 2, 3 \r\nX-Device-Id: phone\r\n"
+                                "X-Forwarded-For: 4\r\nX-Forwarded-For: 5\r\n"
+                                "Authorization: Bearer abc\r\nX-Forwarded-For:\r\n\r\n";
+    static const char *const lists[] = {"2, 3", "4", "5", ""};
+    struct request_reader reader = {.body.budget = &budget};
+    struct text body;
+    const char *problem;
+    size_t used;
+    assert_int_equal(
+        request_read(&reader, &limits, bytes, sizeof bytes - 1, &body, &used, &problem), STATUS_OK);
+    const struct request *r = &reader.request;
+    assert_true(text_is(request_text(bytes, r->device), "phone"));
+    assert_true(text_is(request_text(bytes, r->authorization), "Bearer abc"));
+    assert_int_equal(r->forwarded_count, REQUEST_FORWARDED);
+    for (size_t i = 0; i < REQUEST_FORWARDED; i++)
+        assert_true(text_is(request_text(bytes, r->forwarded[i]), lists[i]));
+    EXPECT("GET / HTTP/1.1\r\nHost: x\r\nX-Device-Id: a\r\nX-Device-Id: a\r\n\r\n", "BAD_PROTOCOL");
+    EXPECT("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n",
+           "BAD_PROTOCOL");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_read),
         cmocka_unit_test(ambiguous_requests_are_refused),
+        cmocka_unit_test(who_asks_is_found),
         cmocka_unit_test(bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

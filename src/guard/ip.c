@@ -1,0 +1,153 @@
+/*
+ * A provider hands a whole /64 to one customer, who can use every address of it: so that is what is
+ * counted. What a proxy forwards is a list that any client can begin as it likes; only what our own
+ * proxies appended at its right end is known to be true.
+ */
+#include "guard/ip.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
+#define V4_BITS 96 /* of the prefix that maps IPv4 */
+
+static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+static bool is_v4(const struct ip *ip)
+{
+    return memcmp(ip->bytes, v4_prefix, sizeof v4_prefix) == 0;
+}
+
+static struct ip from_v4(const void *four)
+{
+    struct ip ip;
+    memcpy(ip.bytes, v4_prefix, sizeof v4_prefix);
+    memcpy(ip.bytes + sizeof v4_prefix, four, 4);
+    return ip;
+}
+
+struct ip ip_of_socket(const struct sockaddr *address)
+{
+    struct ip ip = {{0}};
+    if (address->sa_family == AF_INET)
+        return from_v4(&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+    if (address->sa_family == AF_INET6)
+        memcpy(ip.bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr,
+               sizeof ip.bytes);
+    return ip;
+}
+
+bool ip_parse(struct text text, struct ip *out)
+{
+    char copy[IP_TEXT_MAX];
+    uint8_t four[4];
+    if (text.length == 0 || text.length >= sizeof copy ||
+        memchr(text.bytes, '\0', text.length) != NULL)
+        return false;
+    memcpy(copy, text.bytes, text.length);
+    copy[text.length] = '\0';
+    if (inet_pton(AF_INET, copy, four) == 1) {
+        *out = from_v4(four);
+        return true;
+    }
+    return inet_pton(AF_INET6, copy, out->bytes) == 1;
+}
+
+struct id ip_client(const struct ip *ip)
+{
+    struct id id;
+    memcpy(&id.hi, ip->bytes, 8);
+    memcpy(&id.lo, ip->bytes + 8, 8);
+    if (!is_v4(ip))
+        id.lo = 0;
+    return id;
+}
+
+bool ip_is_loopback(const struct ip *ip)
+{
+    static const struct ip v6 = {{[15] = 1}};
+    return is_v4(ip) ? ip->bytes[12] == 127 : memcmp(ip, &v6, sizeof v6) == 0;
+}
+
+/* Digits alone, up to `max`. */
+static bool parse_bits(struct text text, unsigned max, unsigned *out)
+{
+    unsigned bits = 0;
+    if (text.length == 0 || text.length > 3)
+        return false;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.bytes[i] < '0' || text.bytes[i] > '9')
+            return false;
+        bits = bits * 10 + (unsigned)(text.bytes[i] - '0');
+    }
+    *out = bits;
+    return bits <= max;
+}
+
+static bool parse_net(struct text text, struct ip_net *out)
+{
+    const char *slash = memchr(text.bytes, '/', text.length);
+    size_t length = slash != NULL ? (size_t)(slash - text.bytes) : text.length;
+    if (!ip_parse((struct text){text.bytes, length}, &out->ip))
+        return false;
+    unsigned skipped = is_v4(&out->ip) ? V4_BITS : 0;
+    out->bits = 128 - skipped;
+    if (slash != NULL &&
+        !parse_bits((struct text){slash + 1, text.length - length - 1}, out->bits, &out->bits))
+        return false;
+    out->bits += skipped;
+    return true;
+}
+
+bool ip_nets_parse(struct ip_nets *nets, const char *list, char *problem, size_t size)
+{
+    nets->count = 0;
+    for (const char *at = list + strspn(list, ", "); *at != '\0'; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ", ");
+        if (nets->count == IP_NETS_MAX) {
+            snprintf(problem, size, "at most %d addresses or networks fit", IP_NETS_MAX);
+            return false;
+        }
+        if (!parse_net((struct text){at, length}, &nets->nets[nets->count++])) {
+            snprintf(problem, size,
+                     "'%.*s' is not an address or network, as in 10.0.0.1, 10.0.0.0/8 or fd00::/8",
+                     (int)(length < 64 ? length : 64), at);
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
+static bool net_has(const struct ip_net *net, const struct ip *ip)
+{
+    unsigned whole = net->bits / 8, rest = net->bits % 8;
+    if (memcmp(net->ip.bytes, ip->bytes, whole) != 0)
+        return false;
+    return rest == 0 || (net->ip.bytes[whole] ^ ip->bytes[whole]) >> (8 - rest) == 0;
+}
+
+bool ip_nets_have(const struct ip_nets *nets, const struct ip *ip)
+{
+    for (unsigned i = 0; i < nets->count; i++) {
+        if (net_has(&nets->nets[i], ip))
+            return true;
+    }
+    return false;
+}
+
+void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *peer,
+               struct ip *client)
+{
+    while (list.length > 0) {
+        const char *comma = memchr(list.bytes, ',', list.length);
+        size_t length = comma != NULL ? (size_t)(comma - list.bytes) : list.length;
+        struct ip ip;
+        if (!ip_parse(text_trim((struct text){list.bytes, length}), &ip))
+            *client = *peer;
+        else if (!ip_nets_have(ours, &ip))
+            *client = ip;
+        size_t past = length + (comma != NULL);
+        list = (struct text){list.bytes + past, list.length - past};
+    }
+}

@@ -1,0 +1,248 @@
+/*
+ * GCRA: a cell holds one time, when it will be empty again. A request moves it on by the interval of
+ * its rate, and passes if that stays within a burst of now; so there is nothing to fill up and no
+ * difference between a key that is not there and one whose time has passed.
+ *
+ * A set of cells is two cache lines with a lock of its own, held for a few instructions. A key's cell
+ * can only be in its set. A cell's key is a hash of 64 bits with a secret seed, and stands for the
+ * key: that two share one cannot be brought about from outside.
+ */
+#include "guard/limits.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <xxhash.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/limits.h"
+
+#define CELLS        7
+#define SPINS        64
+#define HUGE_PAGE    MIB(2)
+#define SECOND_NS    1000000000ULL
+#define WRITES_SHIFT 8
+
+struct limit_cell {
+    uint64_t key;
+    uint64_t empty_ns;
+};
+
+struct limit_set {
+    _Alignas(128) atomic_bool locked;
+    struct limit_cell cells[CELLS];
+};
+
+_Static_assert(sizeof(struct limit_set) == 128, "a set is two cache lines");
+
+void limits_init(struct limits *limits, const uint64_t seed[2], struct memory_budget *budget)
+{
+    memset(limits, 0, sizeof *limits);
+    limits->seed[0] = seed[0];
+    limits->seed[1] = seed[1];
+    limits->budget = budget;
+}
+
+static uint64_t table_bytes_of(const struct limits *limits)
+{
+    return limits->set_count * sizeof(struct limit_set);
+}
+
+void limits_free(struct limits *limits)
+{
+    if (limits->sets == NULL)
+        return;
+    memory_release(limits->budget, table_bytes_of(limits));
+    free(limits->sets);
+    limits->sets = NULL;
+}
+
+uint64_t limits_cells(const struct limits *limits)
+{
+    return limits->set_count * CELLS;
+}
+
+void limits_rates_of(const struct options *options, struct limit_rates *rates)
+{
+    *rates = (struct limit_rates){
+        .by = {[LIMIT_BY_IP] = {options->limit_ip_read, options->limit_ip_write},
+               [LIMIT_BY_USER] = {options->limit_user_read, options->limit_user_write},
+               [LIMIT_BY_DEVICE] = {options->limit_device_read, options->limit_device_write}},
+        .dry_run = options->limit_dry_run};
+}
+
+static bool make_table(struct limits *limits, uint64_t bytes)
+{
+    uint64_t count = 1;
+    while (2 * count * sizeof(struct limit_set) <= bytes)
+        count *= 2;
+    uint64_t size = count * sizeof(struct limit_set);
+    if (!memory_charge(limits->budget, size))
+        return false;
+    struct limit_set *sets = aligned_alloc(size < HUGE_PAGE ? size : HUGE_PAGE, size);
+    if (sets == NULL) {
+        memory_release(limits->budget, size);
+        return false;
+    }
+    if (size >= HUGE_PAGE)
+        madvise(sets, size, MADV_HUGEPAGE); /* a kernel without them is only slower */
+    memset((void *)sets, 0, size);
+    limits->set_count = count;
+    limits->sets = sets;
+    return true;
+}
+
+bool limits_set(struct limits *limits, const struct limit_rates *rates, uint64_t table_bytes)
+{
+    uint32_t active = 0;
+    for (unsigned by = 0; by < LIMIT_BY_TOTAL; by++) {
+        for (unsigned writes = 0; writes < 2; writes++)
+            active |= (uint32_t)(rates->by[by][writes].per_s > 0) << (by + WRITES_SHIFT * writes);
+    }
+    if (active != 0 && limits->sets == NULL && !make_table(limits, table_bytes))
+        return false;
+    for (unsigned by = 0; by < LIMIT_BY_TOTAL; by++) {
+        for (unsigned writes = 0; writes < 2; writes++) {
+            const struct rate *rate = &rates->by[by][writes];
+            uint64_t interval_ns = rate->per_s > 0 ? SECOND_NS / rate->per_s : 0;
+            struct limit_rule *rule = &limits->rules[by][writes];
+            atomic_store_explicit(&rule->interval_ns, interval_ns, memory_order_relaxed);
+            atomic_store_explicit(&rule->room_ns, interval_ns * rate->burst, memory_order_relaxed);
+        }
+    }
+    atomic_store_explicit(&limits->dry_run, rates->dry_run, memory_order_relaxed);
+    atomic_store_explicit(&limits->active, active, memory_order_release);
+    return true;
+}
+
+static void lock(struct limit_set *set)
+{
+    for (unsigned i = 0; atomic_exchange_explicit(&set->locked, true, memory_order_acquire); i++) {
+        if (i >= SPINS)
+            sched_yield(); /* whoever has it does not run */
+    }
+}
+
+static void unlock(struct limit_set *set)
+{
+    atomic_store_explicit(&set->locked, false, memory_order_release);
+}
+
+static uint64_t key_of(const struct limits *limits, enum limit_by by, bool writes, struct id who)
+{
+    uint64_t key = hash_3(who.lo ^ limits->seed[0], who.hi ^ limits->seed[1],
+                          limits->seed[0] + limits->seed[1] + 2U * by + writes);
+    return key != 0 ? key : 1;
+}
+
+static struct limit_set *set_of(const struct limits *limits, uint64_t key)
+{
+    return &limits->sets[key >> 32 & (limits->set_count - 1)];
+}
+
+/* A lock on what is not in the cache waits for it, and everything behind waits too. */
+static void fetch_early(const struct limit_set *set)
+{
+    __builtin_prefetch(set, 1);
+    __builtin_prefetch((const char *)set + sizeof *set / 2, 1);
+}
+
+/* The cell of this key, made if need be. */
+static struct limit_cell *find_cell(struct limits *limits, struct limit_set *set, uint64_t key,
+                                    uint64_t now_ns)
+{
+    struct limit_cell *first = &set->cells[0];
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct limit_cell *cell = &set->cells[i];
+        if (cell->key == key)
+            return cell;
+        if (cell->empty_ns < first->empty_ns)
+            first = cell;
+    }
+    if (first->key == 0)
+        atomic_fetch_add_explicit(&limits->cells_used, 1, memory_order_relaxed);
+    else if (first->empty_ns > now_ns)
+        atomic_fetch_add_explicit(&limits->cells_lost, 1, memory_order_relaxed);
+    *first = (struct limit_cell){.key = key};
+    return first;
+}
+
+/*
+ * A time further off than a burst comes from another rate, before a reload, or from a clock that
+ * jumped: it counts as a whole burst.
+ */
+static uint64_t take_one(struct limits *limits, const struct limit_rule *rule, uint64_t key,
+                         uint64_t now_ns)
+{
+    uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
+    uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
+    struct limit_set *set = set_of(limits, key);
+    uint64_t wait_ns = 0;
+    lock(set);
+    struct limit_cell *cell = find_cell(limits, set, key, now_ns);
+    uint64_t empty_ns = cell->empty_ns > now_ns ? cell->empty_ns : now_ns;
+    if (empty_ns - now_ns > room_ns)
+        empty_ns = now_ns + room_ns;
+    if (empty_ns + interval_ns - now_ns > room_ns)
+        wait_ns = empty_ns + interval_ns - now_ns - room_ns;
+    else
+        empty_ns += interval_ns;
+    cell->empty_ns = empty_ns;
+    unlock(set);
+    return wait_ns;
+}
+
+static void give_back(struct limits *limits, const struct limit_rule *rule, uint64_t key)
+{
+    uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
+    struct limit_set *set = set_of(limits, key);
+    lock(set);
+    for (unsigned i = 0; i < CELLS; i++) {
+        if (set->cells[i].key == key && set->cells[i].empty_ns >= interval_ns)
+            set->cells[i].empty_ns -= interval_ns;
+    }
+    unlock(set);
+}
+
+uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_ask *ask,
+                     bool writes, uint64_t now_ns, enum limit_by *by)
+{
+    unsigned asked = (active >> (writes ? WRITES_SHIFT : 0)) & ask->known;
+    uint64_t keys[LIMIT_BY_TOTAL];
+    for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
+        if (asked >> i & 1) {
+            keys[i] = key_of(limits, (enum limit_by)i, writes, ask->who[i]);
+            fetch_early(set_of(limits, keys[i]));
+        }
+    }
+    for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
+        if ((asked >> i & 1) == 0)
+            continue;
+        uint64_t wait_ns = take_one(limits, &limits->rules[i][writes], keys[i], now_ns);
+        if (wait_ns == 0)
+            continue;
+        *by = (enum limit_by)i;
+        while (i-- > 0) {
+            if (asked >> i & 1)
+                give_back(limits, &limits->rules[i][writes], keys[i]);
+        }
+        return wait_ns;
+    }
+    return 0;
+}
+
+bool limits_device(const struct limits *limits, struct text id, struct id *out)
+{
+    if (id.length == 0 || id.length > LIMIT_DEVICE_LENGTH)
+        return false;
+    for (size_t i = 0; i < id.length; i++) {
+        if (id.bytes[i] <= ' ' || id.bytes[i] > '~')
+            return false;
+    }
+    XXH128_hash_t hash = XXH3_128bits_withSeed(id.bytes, id.length, limits->seed[0]);
+    *out = (struct id){.hi = hash.high64, .lo = hash.low64};
+    return true;
+}

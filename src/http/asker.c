@@ -1,0 +1,41 @@
+#include "http/asker.h"
+
+#define SCHEME "Bearer "
+
+void asker_take_token(struct conn *conn, const struct request *request, const char *bytes)
+{
+    const struct access *access = &conn->loop->server->access;
+    struct text text = request_text(bytes, request->authorization);
+    size_t scheme = strlen(SCHEME);
+    conn->token = NULL;
+    if (!access_is_on(access) || text.length < scheme ||
+        strncasecmp(text.bytes, SCHEME, scheme) != 0)
+        return;
+    conn->token = access_find(access, (struct text){text.bytes + scheme, text.length - scheme});
+}
+
+/* One behind a proxy of ours is whom that says it is. */
+static struct ip client_of(const struct conn *conn, const struct request *request,
+                           const char *bytes)
+{
+    const struct ip_nets *ours = &conn->loop->server->proxies;
+    struct ip client = conn->peer;
+    if (!ip_nets_have(ours, &conn->peer))
+        return client;
+    for (uint32_t i = 0; i < request->forwarded_count; i++)
+        ip_follow(ours, request_text(bytes, request->forwarded[i]), &conn->peer, &client);
+    return client;
+}
+
+bool asker_take_client(struct conn *conn, const struct request *request, const char *bytes)
+{
+    struct limit_ask *ask = &conn->ask;
+    struct ip client = client_of(conn, request, bytes);
+    ask->who[LIMIT_BY_IP] = ip_client(&client);
+    ask->known &= ~(1U << LIMIT_BY_DEVICE);
+    if (request->device.length == 0)
+        return true;
+    ask->known |= 1U << LIMIT_BY_DEVICE;
+    return limits_device(&conn->loop->server->limits, request_text(bytes, request->device),
+                         &ask->who[LIMIT_BY_DEVICE]);
+}

@@ -1,0 +1,90 @@
+/*
+ * A token that is for some types only is held against the words of an operation before they are
+ * decoded, because decoding makes new types. Only a word with a colon can be an item, so what else
+ * stands behind items needs no look; an operation that names no type at all may touch any, and is not
+ * for such a token.
+ */
+#include "net/permit.h"
+
+#include "net/session.h"
+
+static bool is_any_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What undoes more than one reaction, and what tells about the server or about others. */
+static bool is_for_admins(const char *name)
+{
+    static const char *const names[] = {"CONFIG", "DROP", "FORGET", "HOTKEYS", "SLOWLOG"};
+    return is_any_of(name, names, sizeof names / sizeof names[0]);
+}
+
+static bool has_item_type(const struct access_token *token, struct text word)
+{
+    const char *colon = memchr(word.bytes, ':', word.length);
+    return colon == NULL ||
+           access_has_type(token, (struct text){word.bytes, (size_t)(colon - word.bytes)});
+}
+
+static bool has_types(const struct access_token *token, const struct op_spec *spec,
+                      const struct text *args, uint32_t count)
+{
+    bool named = false;
+    uint32_t at = 0;
+    for (const char *letter = spec->pattern; *letter != '\0' && at < count; letter++, at++) {
+        if (*letter == 'y' || *letter == 'i') {
+            named = true;
+            if (*letter == 'y' ? !access_has_type(token, args[at])
+                               : !has_item_type(token, args[at]))
+                return false;
+        }
+        for (; *letter == 'I' && at < count; at++) {
+            named = true;
+            if (!has_item_type(token, args[at]))
+                return false;
+        }
+    }
+    return named;
+}
+
+static enum status permit_role(const struct conn *conn, enum role role)
+{
+    return permit_is_unknown(conn)                           ? STATUS_NO_AUTH
+           : conn->token != NULL && conn->token->role < role ? STATUS_NO_PERMISSION
+                                                             : STATUS_OK;
+}
+
+enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
+                               const struct text *args, uint32_t count)
+{
+    enum role role = is_for_admins(spec->name) ? ROLE_ADMIN : spec->writes ? ROLE_WRITE : ROLE_READ;
+    enum status status = permit_role(conn, role);
+    if (status == STATUS_OK && conn->token->types[0] != '\0' &&
+        !has_types(conn->token, spec, args, count))
+        return STATUS_NO_PERMISSION;
+    return status;
+}
+
+/* What is needed to show a token, and to leave. */
+static bool is_for_all(const struct command *command)
+{
+    return command->session == session_auth || command->session == session_hello ||
+           command->session == session_reset || command->session == session_quit;
+}
+
+enum status permit_command_by_token(const struct conn *conn, const struct command *command,
+                                    const struct text *args, uint32_t count)
+{
+    if (command == NULL)
+        return permit_role(conn, ROLE_READ);
+    if (command->op != NULL)
+        return permit_op_by_token(conn, command->op, args, count);
+    if (is_for_all(command))
+        return STATUS_OK;
+    return permit_role(conn, is_for_admins(command->name) ? ROLE_ADMIN : ROLE_READ);
+}

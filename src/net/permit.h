@@ -1,0 +1,46 @@
+/*
+ * What a connection may ask for, by the token it has shown (guard/access.h). Where the server has no
+ * tokens, everything. By the connection's own thread.
+ */
+#ifndef LAUD_NET_PERMIT_H
+#define LAUD_NET_PERMIT_H
+
+#include "base/limits.h"
+#include "net/conn.h"
+
+/* Has it yet to show a token? */
+static inline bool permit_is_unknown(const struct conn *conn)
+{
+    return conn->token == NULL && access_is_on(&conn->loop->server->access);
+}
+
+/* Unsent bytes past which it is not read. */
+static inline size_t permit_output(const struct conn *conn)
+{
+    return permit_is_unknown(conn) ? LIMIT_UNKNOWN_OUTPUT : LIMIT_OUTPUT_SOFT;
+}
+
+/* OK, NO_AUTH or NO_PERMISSION; where there are tokens. */
+enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
+                               const struct text *args, uint32_t count);
+enum status permit_command_by_token(const struct conn *conn, const struct command *command,
+                                    const struct text *args, uint32_t count);
+
+/* The same where there may be none. Words are those behind the name; an item's type is in them. */
+static inline enum status permit_op(const struct conn *conn, const struct op_spec *spec,
+                                    const struct text *args, uint32_t count)
+{
+    return access_is_on(&conn->loop->server->access) ? permit_op_by_token(conn, spec, args, count)
+                                                     : STATUS_OK;
+}
+
+/* For any command; NULL: one that does not exist. */
+static inline enum status permit_command(const struct conn *conn, const struct command *command,
+                                         const struct text *args, uint32_t count)
+{
+    return access_is_on(&conn->loop->server->access)
+               ? permit_command_by_token(conn, command, args, count)
+               : STATUS_OK;
+}
+
+#endif
