@@ -102,12 +102,16 @@ class Hot(area.Area):
         self.drive(server, "--pipeline", 64, "--requests", FEED_LIKES, "--", likes)
         self.drive(server, "--pipeline", 64, "--requests", FEED_ITEMS, "--", adds)
 
-    def feed_run(self, server, lua, pipeline):
-        page = ("{20*HMGET counts:{item.n} like view share save ;} "
+    @staticmethod
+    def feed_page(lua):
+        return ("{20*HMGET counts:{item.n} like view share save ;} "
                 "ZMSCORE user:likes:{user} {20*{item.n}}" if lua
                 else "FEED {user} {20*video:{item}}")
+
+    def feed_run(self, server, lua, pipeline):
         return self.drive(server, "--pipeline", pipeline, "--warmup", 0.5, "--seconds", self.seconds,
-                          "--id-base", BASE, "--users", FEED_USERS, "--items", FEED_ITEMS, "--", page)
+                          "--id-base", BASE, "--users", FEED_USERS, "--items", FEED_ITEMS, "--",
+                          self.feed_page(lua))
 
     def feed_run_redis_benchmark(self, server, lua, pipeline, rate):
         """redis-benchmark sends one command over and over: for Redis a page is 21 HMGET."""

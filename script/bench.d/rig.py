@@ -3,6 +3,7 @@ of its own, pinned to one core and stopped by its pid; each load pinned to anoth
 made with pin=False has the whole machine, and its load too."""
 
 import csv
+import http.client as http_client
 import json
 import os
 import re
@@ -90,6 +91,34 @@ def call(server, *words):
         raise Failure(f"{server.name} does not answer {words[0]}: {problem}") from None
 
 
+def http(server, method, path):
+    """The body of one answer over HTTP; OSError where there is none."""
+    client = http_client.HTTPConnection("127.0.0.1", server.http_port, timeout=CALL_SECONDS)
+    try:
+        client.request(method, path)
+        answer = client.getresponse()
+        body = answer.read()
+    except http_client.HTTPException as problem:
+        raise OSError(f"{server.name} does not speak HTTP: {problem}") from None
+    finally:
+        client.close()
+    if answer.status != 200:
+        raise OSError(f"{server.name} answered {method} {path} with {answer.status}")
+    return body
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds():
+    """What those took that have ended: between two calls, loads, if no server was stopped."""
+    used = os.times()
+    return used.children_user + used.children_system
+
+
 def info(server, section):
     """The lines of one section of INFO."""
     found, lines = None, {}
@@ -172,9 +201,7 @@ class Server:
         return self.status_bytes("VmHWM")
 
     def cpu_seconds(self):
-        with open(f"/proc/{self.process.pid}/stat") as stat:
-            fields = stat.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self.process.pid)
 
     def __enter__(self):
         # What the server before this one left to the disk (writes, discarded blocks) is its own.
@@ -204,10 +231,14 @@ def redis(appendfsync):
 
 def laud(binary, *more, pin=True):
     """Laud with an OK on disk; `more` are options of the server."""
-    return Server("laud", lambda port, directory: [
-        binary, "serve", "--data", os.path.join(directory, "data"), "--resp", f"127.0.0.1:{port}",
-        "--http", f"127.0.0.1:{free_port()}", "--threads", "1", "--durability", "commit",
-        *map(str, more)], pin)
+    def argv(port, directory):
+        server.http_port = free_port()
+        return [binary, "serve", "--data", os.path.join(directory, "data"), "--resp",
+                f"127.0.0.1:{port}", "--http", f"127.0.0.1:{server.http_port}", "--threads", "1",
+                "--durability", "commit", *map(str, more)]
+
+    server = Server("laud", argv, pin)
+    return server
 
 
 def run_load(argv, pin=True):

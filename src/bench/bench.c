@@ -23,6 +23,7 @@
 #define EXIT_ERRORS 1
 #define EXIT_BROKEN 2
 #define BUFFERS_MAX (4ULL << 30)
+#define FIELDS_MAX  (BENCH_HEADER_MAX + CONNECT_HOST_MAX + 32)
 
 /* The only global: a signal handler has no argument. */
 static atomic_bool bench_stop;
@@ -46,19 +47,44 @@ static void mix_free(struct driver_mix *mix)
 {
     for (size_t i = 0; i < mix->count; i++)
         template_free(mix->templates[i]);
+    template_free(mix->prelude);
     memset(mix, 0, sizeof(*mix));
+}
+
+/* The fields of every HTTP request. */
+static void fields_write(const struct bench_options *options, char *out, size_t size)
+{
+    bool colon = strchr(options->server_host, ':') != NULL;
+    snprintf(out, size, "Host: %s%s%s:%s\r\n%s%s", colon ? "[" : "", options->server_host,
+             colon ? "]" : "", options->server_port, options->header,
+             options->header[0] != '\0' ? "\r\n" : "");
+}
+
+static bool prelude_compile(struct bench *bench, struct template_space space)
+{
+    if (bench->options.prelude[0] == '\0')
+        return true;
+    space.requests = bench->options.connections;
+    bench->mix.prelude =
+        template_compile(bench->options.prelude, &space, bench->problem, sizeof(bench->problem));
+    return bench->mix.prelude != NULL;
 }
 
 static bool mix_compile(struct bench *bench, const char *sha)
 {
     const struct bench_options *options = &bench->options;
+    char fields[FIELDS_MAX];
+    fields_write(options, fields, sizeof(fields));
     struct template_space space = {.users = options->users,
                                    .items = options->items,
                                    .id_base = options->id_base,
                                    .requests = options->requests,
                                    .theta = options->theta,
-                                   .sha = sha};
+                                   .sha = sha,
+                                   .http_fields = options->http ? fields : NULL};
     mix_free(&bench->mix);
+    if (!prelude_compile(bench, space))
+        return false;
     for (size_t i = 0; i < options->mix.count; i++) {
         struct template *template = template_compile(options->mix.entries[i].command, &space,
                                                      bench->problem, sizeof(bench->problem));
@@ -108,8 +134,9 @@ static bool drivers_open(struct bench *bench)
         return false;
     }
     for (size_t i = 0; i < options->threads; i++) {
-        uint64_t share = options->connections * (i + 1) / options->threads -
-                         options->connections * i / options->threads;
+        uint64_t first = options->connections * i / options->threads;
+        uint64_t share = options->connections * (i + 1) / options->threads - first;
+        bench->drivers[i].first_connection = first;
         bench->drivers[i].stop = &bench_stop;
         bench->opened++;
         if (!driver_open(&bench->drivers[i], options, &bench->mix, share, options->seed + i * 7919,

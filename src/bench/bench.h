@@ -1,5 +1,5 @@
 /*
- * `laud bench`: a load generator for anything that speaks RESP. It is lean on purpose: one epoll
+ * `laud bench`: a load generator for anything that speaks RESP or HTTP. It is lean on purpose: one epoll
  * loop a thread, requests rendered straight into the output buffer, replies walked over without
  * being kept, so that the server and not the generator is what a run measures.
  *

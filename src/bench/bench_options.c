@@ -32,7 +32,8 @@ static const char usage_text[] =
     "usage: laud bench [options] [--] COMMAND\n"
     "       laud bench [options] --mix WEIGHT:COMMAND [--mix WEIGHT:COMMAND ...]\n"
     "\n"
-    "Loads a RESP server (Laud, Redis) and reports requests a second and latency.\n"
+    "Loads a server that speaks RESP (Laud, Redis) or HTTP, and reports requests a second and\n"
+    "latency.\n"
     "\n"
     "COMMAND is words with placeholders, drawn anew for each request:\n"
     "  {user} {item}   an id, see --users --items --distribution --id-base; each\n"
@@ -47,17 +48,21 @@ static const char usage_text[] =
     "  {20*WORDS}      the words 20 times; in them {item.n} is {item.1}, {item.2}, ...\n"
     "  {sha}           the digest that --load-script got\n"
     "A word ';' parts commands that count as one request, done with its last reply.\n"
+    "With --http a brace before a quote is one of JSON.\n"
     "\n"
     "  laud bench 'LIKE {user} video:{item}'\n"
     "  laud bench --mix '90:FEED {user} {20*video:{item}}' --mix '10:LIKE {user} video:{item}'\n"
     "  laud bench --requests 1000000 'ADD video:{seq} view 1 ; ADD video:{seq} share 1'\n"
     "  laud bench '{20*HMGET n:{item.n} like view ;} ZMSCORE u:{user} {20*{item.n}}'\n"
+    "  laud bench --http 'GET /v1/items/video:{item}/counts'\n"
+    "  laud bench --http 'POST /v1/counts {\"items\":[{19*\"video:{item}\",} \"video:{item}\"]}'\n"
     "\n"
     "Flat out, a connection sends its --pipeline of requests in one write and the next ones when\n"
     "all are answered. With --rate a request is due at its time on the schedule and its latency\n"
     "counts from then, also while it waits for a free place on a connection.\n"
     "\n"
-    "Exit code: 0 done, 1 some reply was an error, 2 bad usage or a broken connection.\n"
+    "Exit code: 0 done, 1 some reply was an error (of HTTP: 400 and above), 2 bad usage or a "
+    "broken connection.\n"
     "\n"
     "Options:\n";
 
@@ -208,7 +213,10 @@ static bool positional_read(struct bench_options *options, int argc, char **argv
 
 static bool address_split(struct bench_options *options, char *problem, size_t size)
 {
-    if (!connect_split(options->address, options->server_host, options->server_port)) {
+    const char *address = options->address;
+    if (address[0] == '\0')
+        address = options->http ? "127.0.0.1:5284" : "127.0.0.1:5283";
+    if (!connect_split(address, options->server_host, options->server_port)) {
         snprintf(problem, size, "--address expects HOST:PORT, not '%s'", options->address);
         return false;
     }
@@ -244,9 +252,23 @@ static bool distribution_read(struct bench_options *options, char *problem, size
     return false;
 }
 
+/* What is of one protocol only; NULL: all is well. */
+static const char *protocol_problem(const struct bench_options *options)
+{
+    if (!options->http)
+        return options->header[0] != '\0' ? "--header needs --http" : NULL;
+    if (options->load_script[0] != '\0' || options->protocol != 2)
+        return "--load-script and --protocol are for RESP, not for --http";
+    bool field = options->header[0] == '\0' ||
+                 (strchr(options->header, ':') != NULL && strpbrk(options->header, "\r\n") == NULL);
+    if (strlen(options->header) > BENCH_HEADER_MAX)
+        return "--header is too long";
+    return field ? NULL : "--header expects one header field, as in 'X-Device-Id: 7'";
+}
+
 static bool options_fit(const struct bench_options *options, char *problem, size_t size)
 {
-    const char *what = NULL;
+    const char *what = protocol_problem(options);
     if (options->mix.count == 0)
         what = "no command given; see laud bench --help";
     else if (options->requests == 0 && options->seconds <= 0)

@@ -14,6 +14,7 @@
 
 #define BENCH_MIX_MAX     64
 #define BENCH_COMMAND_MAX 65536
+#define BENCH_HEADER_MAX  8192
 
 struct bench_mix_entry {
     uint64_t weight;

@@ -71,7 +71,7 @@ int connect_open(const char *host, const char *port, double timeout_seconds, cha
     return fd;
 }
 
-static bool send_all(int fd, const char *bytes, size_t length)
+bool connect_send(int fd, const char *bytes, size_t length)
 {
     while (length > 0) {
         ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
@@ -89,11 +89,11 @@ static bool words_send(int fd, const char *const *words, const size_t *lengths, 
 {
     char header[32];
     int length = snprintf(header, sizeof(header), "*%zu\r\n", count);
-    bool fine = send_all(fd, header, (size_t)length);
+    bool fine = connect_send(fd, header, (size_t)length);
     for (size_t i = 0; fine && i < count; i++) {
         length = snprintf(header, sizeof(header), "$%zu\r\n", lengths[i]);
-        fine = send_all(fd, header, (size_t)length) && send_all(fd, words[i], lengths[i]) &&
-               send_all(fd, "\r\n", 2);
+        fine = connect_send(fd, header, (size_t)length) && connect_send(fd, words[i], lengths[i]) &&
+               connect_send(fd, "\r\n", 2);
     }
     return fine;
 }

@@ -20,6 +20,9 @@ bool connect_split(const char *address, char host[CONNECT_HOST_MAX], char port[C
 int connect_open(const char *host, const char *port, double timeout_seconds, char *problem,
                  size_t size);
 
+/* False: not all of it could be sent. */
+bool connect_send(int fd, const char *bytes, size_t length);
+
 /*
  * Sends these words as one command and reads its one reply into `reply`, terminated, as it came.
  * False on an error reply too.

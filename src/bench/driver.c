@@ -192,12 +192,30 @@ static bool replies_count(struct driver *driver, struct connection *connection, 
     return replies == 0;
 }
 
-static void errors_count(struct driver *driver, struct connection *connection)
+/* Moves what a reader has counted to the driver. */
+static void errors_take(struct driver *driver, uint64_t *errors, const char *first_error)
 {
     if (driver->first_error[0] == '\0')
-        memcpy(driver->first_error, connection->reader.first_error, sizeof(driver->first_error));
-    driver->errors += connection->reader.errors;
-    connection->reader.errors = 0;
+        memcpy(driver->first_error, first_error, sizeof(driver->first_error));
+    driver->errors += *errors;
+    *errors = 0;
+}
+
+int64_t connection_feed(struct driver *driver, struct connection *connection, const char *bytes,
+                        size_t length)
+{
+    if (driver->http) {
+        struct response_reader *reader = &connection->reader.http;
+        int64_t responses = response_reader_feed(reader, bytes, length);
+        if (reader->errors > 0 && reader->code == 0) /* the text of the first one is whole */
+            errors_take(driver, &reader->errors, reader->first_error);
+        return responses;
+    }
+    struct reply_reader *reader = &connection->reader.resp;
+    int64_t replies = reply_reader_feed(reader, bytes, length);
+    if (reader->errors > 0)
+        errors_take(driver, &reader->errors, reader->first_error);
+    return replies;
 }
 
 static bool connection_read(struct driver *driver, struct connection *connection)
@@ -211,14 +229,14 @@ static bool connection_read(struct driver *driver, struct connection *connection
         return false;
     }
     driver->bytes_received += (uint64_t)got;
-    int64_t replies = reply_reader_feed(&connection->reader, driver->in, (size_t)got);
-    if (connection->reader.errors > 0)
-        errors_count(driver, connection);
+    int64_t replies = connection_feed(driver, connection, driver->in, (size_t)got);
     uint64_t now_ns = clock_monotonic_ns();
     driver->last_reply_ns = now_ns;
     if (replies < 0 || !replies_count(driver, connection, replies, now_ns)) {
         driver_fail(driver, "the server's answer makes no sense: ",
-                    replies < 0 ? "it is not RESP" : "more replies than requests");
+                    replies >= 0   ? "more replies than requests"
+                    : driver->http ? "it is not HTTP with a Content-Length"
+                                   : "it is not RESP");
         return false;
     }
     if (driver->phase.gap_ns > 0 || connection->flight_count > 0)

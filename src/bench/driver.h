@@ -20,6 +20,7 @@
 #include "bench/histogram.h"
 #include "bench/random.h"
 #include "bench/reply_reader.h"
+#include "bench/response_reader.h"
 #include "bench/template.h"
 
 /* The compiled mix: shared, constant. */
@@ -28,7 +29,8 @@ struct driver_mix {
     uint64_t until[BENCH_MIX_MAX]; /* running sum of weights */
     size_t count;
     uint64_t weight;
-    size_t max_bytes; /* of one request of any template */
+    size_t max_bytes;         /* of one request of any template */
+    struct template *prelude; /* of each connection; NULL: none */
 };
 
 /* A stretch of load: the warm-up, or the measured run. */
@@ -56,7 +58,10 @@ struct connection {
     struct flight *flights; /* a ring of `pipeline` */
     uint32_t flight_first;
     uint32_t flight_count;
-    struct reply_reader reader;
+    union {
+        struct reply_reader resp;
+        struct response_reader http;
+    } reader;
 };
 
 struct driver {
@@ -67,6 +72,8 @@ struct driver {
     size_t pipeline;
     uint64_t batch; /* requests due together, on a schedule */
     uint64_t timeout_ns;
+    bool http;
+    uint64_t first_connection; /* number of its first one, in the whole run */
     struct driver_phase phase;
     atomic_bool *stop; /* shared: a driver that fails ends them all, so does Ctrl-C */
 

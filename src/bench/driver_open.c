@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bench/connect.h"
@@ -27,10 +28,52 @@ static bool protocol_choose(int fd, const struct bench_options *options, char *p
     return fine;
 }
 
+/* Waits for these replies; false: they did not come, or there are others. */
+static bool replies_await(struct driver *driver, struct connection *connection, int64_t replies)
+{
+    while (replies > 0) {
+        ssize_t got = recv(connection->fd, driver->in, DRIVER_READ_BYTES, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        int64_t done = got > 0 ? connection_feed(driver, connection, driver->in, (size_t)got) : -1;
+        if (done < 0)
+            return false;
+        replies -= done;
+    }
+    return replies == 0;
+}
+
+/* Says what each connection says first, the connection's number being {seq}. */
+static bool prelude_say(struct driver *driver, struct connection *connection, char *problem,
+                        size_t size)
+{
+    const struct template *prelude = driver->mix->prelude;
+    uint64_t number = driver->first_connection + (uint64_t)(connection - driver->connections);
+    if (prelude == NULL)
+        return true;
+    char *bytes = malloc(prelude->max_bytes);
+    if (bytes == NULL) {
+        snprintf(problem, size, "out of memory");
+        return false;
+    }
+    char *end = template_render(prelude, &driver->random, number, &driver->scratch, bytes);
+    bool answered = connect_send(connection->fd, bytes, (size_t)(end - bytes)) &&
+                    replies_await(driver, connection, prelude->commands);
+    free(bytes);
+    if (!answered)
+        snprintf(problem, size, "the prelude was not answered");
+    else if (driver->errors > 0)
+        snprintf(problem, size, "the prelude was refused: %s", driver->first_error);
+    return answered && driver->errors == 0;
+}
+
 static bool connection_open(struct driver *driver, struct connection *connection,
                             const struct bench_options *options, char *problem, size_t size)
 {
-    reply_reader_init(&connection->reader);
+    if (driver->http)
+        response_reader_init(&connection->reader.http);
+    else
+        reply_reader_init(&connection->reader.resp);
     connection->out = malloc(driver->pipeline * driver->mix->max_bytes);
     connection->flights = calloc(driver->pipeline, sizeof(*connection->flights));
     if (connection->out == NULL || connection->flights == NULL) {
@@ -39,7 +82,8 @@ static bool connection_open(struct driver *driver, struct connection *connection
     }
     connection->fd =
         connect_open(options->server_host, options->server_port, options->timeout, problem, size);
-    if (connection->fd < 0 || !protocol_choose(connection->fd, options, problem, size))
+    if (connection->fd < 0 || !protocol_choose(connection->fd, options, problem, size) ||
+        !prelude_say(driver, connection, problem, size))
         return false;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
     if (fcntl(connection->fd, F_SETFL, O_NONBLOCK) == 0 &&
@@ -56,6 +100,7 @@ bool driver_open(struct driver *driver, const struct bench_options *options,
     driver->mix = mix;
     driver->pipeline = (size_t)options->pipeline;
     driver->batch = options->batch;
+    driver->http = options->http;
     driver->timeout_ns = (uint64_t)(options->timeout * 1e9);
     driver->random.state = hash_mix(seed, 0x8bb84b93962eacc9ULL);
     driver->connections = calloc(connections, sizeof(*driver->connections));

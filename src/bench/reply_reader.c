@@ -43,15 +43,6 @@ static void error_count(struct reply_reader *reader)
     reader->failed = true;
 }
 
-static void error_text_append(struct reply_reader *reader, const char *text, size_t length)
-{
-    size_t room = sizeof(reader->first_error) - 1 - reader->text_length;
-    size_t taken = length < room ? length : room;
-    memcpy(reader->first_error + reader->text_length, text, taken);
-    reader->text_length += (uint32_t)taken;
-    reader->first_error[reader->text_length] = '\0';
-}
-
 static inline int64_t element_done(struct reply_reader *reader)
 {
     ASSERT(reader->open > 0);
@@ -105,7 +96,7 @@ static int64_t line_read(struct reply_reader *reader, const char *line, size_t l
     case '-':
         error_count(reader);
         if (reader->text_length == 0)
-            error_text_append(reader, line + 1, length - 1);
+            first_error_append(reader->first_error, &reader->text_length, line + 1, length - 1);
         return element_done(reader);
     case '$':
     case '=':
@@ -136,34 +127,14 @@ static inline const char *line_end(const char *bytes, const char *end)
     return near == end ? NULL : memchr(near, '\n', (size_t)(end - near));
 }
 
-/* Keeps a piece of a line; a line that is only text may be cut, its start is what matters. */
-static void line_keep(struct reply_reader *reader, const char *bytes, size_t length)
-{
-    if (length == 0)
-        return;
-    reader->line_last = bytes[length - 1];
-    size_t room = sizeof(reader->line) - reader->line_length;
-    size_t taken = length < room ? length : room;
-    memcpy(reader->line + reader->line_length, bytes, taken);
-    reader->line_length += (uint32_t)taken;
-}
-
 /* `end` is at the line feed. */
 static int64_t line_finish(struct reply_reader *reader, const char *start, const char *end)
 {
-    if (reader->line_length == 0) {
-        if (end == start || end[-1] != '\r')
-            return -1;
-        return line_read(reader, start, (size_t)(end - start) - 1);
-    }
-    line_keep(reader, start, (size_t)(end - start));
-    if (reader->line_last != '\r')
-        return -1;
-    size_t length = reader->line_length;
-    reader->line_length = 0;
-    if (reader->line[length - 1] == '\r')
-        length--;
-    return line_read(reader, reader->line, length);
+    const char *line;
+    size_t length;
+    return cut_line_finish(&reader->line, start, end, &line, &length)
+               ? line_read(reader, line, length)
+               : -1;
 }
 
 /* Passes over a part of a bulk; returns the bytes taken, sets *done if that completed a reply. */
@@ -173,7 +144,8 @@ static int64_t bulk_skip(struct reply_reader *reader, const char *bytes, size_t 
     size_t taken = length < reader->skip ? length : (size_t)reader->skip;
     if (reader->copying) {
         size_t body = reader->skip > 2 ? (size_t)reader->skip - 2 : 0;
-        error_text_append(reader, bytes, taken < body ? taken : body);
+        first_error_append(reader->first_error, &reader->text_length, bytes,
+                           taken < body ? taken : body);
     }
     reader->skip -= taken;
     *done = 0;
@@ -227,7 +199,7 @@ int64_t reply_reader_feed(struct reply_reader *reader, const char *bytes, size_t
     while (at < end) {
         int64_t done = 0;
         size_t short_way = 0;
-        if (reader->skip == 0 && reader->line_length == 0)
+        if (reader->skip == 0 && reader->line.length == 0)
             short_way = element_take(reader, at, (size_t)(end - at), &done);
         if (short_way > 0) {
             at += short_way;
@@ -239,7 +211,7 @@ int64_t reply_reader_feed(struct reply_reader *reader, const char *bytes, size_t
         } else {
             const char *feed = line_end(at, end);
             if (feed == NULL) {
-                line_keep(reader, at, (size_t)(end - at));
+                cut_line_keep(&reader->line, at, (size_t)(end - at));
                 return replies;
             }
             done = line_finish(reader, at, feed);

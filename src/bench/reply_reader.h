@@ -11,20 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READER_LINE_MAX    256
+#include "bench/cut_line.h"
+
 #define READER_ELEMENT_MAX (1 << 30) /* elements of one array, bytes of one bulk */
 
 struct reply_reader {
     uint64_t open;        /* elements the present reply still wants; 0: between replies */
     uint64_t skip;        /* bytes of a bulk still to pass over, its line end included */
     uint64_t errors;      /* replies that are, or hold, an error */
-    uint32_t line_length; /* of a line that came in pieces */
     uint32_t text_length; /* of first_error */
     bool push;            /* the present "reply" is out of band */
     bool failed;          /* the present reply held an error already */
     bool copying;         /* the bulk being skipped is the text of the first error */
-    char line_last;       /* the last byte of that line, kept even where the line is cut */
-    char line[READER_LINE_MAX];
+    struct cut_line line;
     char first_error[READER_LINE_MAX]; /* terminated; "" if there was none */
 };
 

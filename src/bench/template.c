@@ -16,24 +16,16 @@
 #include "base/assert.h"
 #include "base/decimal.h"
 #include "bench/digits.h"
+#include "bench/template_private.h"
 
-struct compiler {
-    struct template *template;
-    const struct template_space *space;
-    char *problem;
-    size_t size;
-    uint64_t low[TEMPLATE_DRAWS]; /* the range of each number */
-    uint64_t high[TEMPLATE_DRAWS];
-};
-
-static bool compile_fail(struct compiler *compiler, const char *what, const char *where)
+bool compile_fail(struct compiler *compiler, const char *what, const char *where)
 {
     snprintf(compiler->problem, compiler->size, "%s, at '%.40s'", what, where);
     return false;
 }
 
 /* Parts and bytes were sized for the worst case by template_compile. */
-static void bytes_add(struct template *template, const char *bytes, size_t length)
+void bytes_add(struct template *template, const char *bytes, size_t length)
 {
     uint32_t count = template->part_count;
     if (count == 0 || template->parts[count - 1].kind != PART_BYTES)
@@ -44,10 +36,10 @@ static void bytes_add(struct template *template, const char *bytes, size_t lengt
     template->parts[template->part_count - 1].count += (uint32_t)length;
 }
 
-static void header_add(struct template *template, char type, size_t count)
+static void array_add(struct template *template, size_t count)
 {
     char header[32];
-    int length = snprintf(header, sizeof(header), "%c%zu\r\n", type, count);
+    int length = snprintf(header, sizeof(header), "*%zu\r\n", count);
     bytes_add(template, header, (size_t)length);
 }
 
@@ -185,84 +177,94 @@ static bool number_read(struct compiler *compiler, const char **at)
     return true;
 }
 
-/*
- * First pass over a word: reads its placeholders. *fixed is the bytes that are always there;
- * returns false on a bad placeholder.
- */
-static bool word_measure(struct compiler *compiler, const char *at, const char *end, size_t *fixed,
-                         bool *varies)
+/* In HTTP, a brace with a quote behind it, and one that closes no placeholder, is JSON's. */
+static bool is_placeholder(const struct compiler *compiler, const char *at)
 {
-    uint32_t number = compiler->template->number_count;
-    *fixed = 0;
-    *varies = false;
-    while (at < end) {
-        if (*at == '}')
+    return at[0] == '{' && (compiler->space->http_fields == NULL || !template_is_json_brace(at));
+}
+
+bool stretch_read(struct compiler *compiler, const char *start, const char *end,
+                  struct stretch *stretch)
+{
+    struct template *template = compiler->template;
+    *stretch = (struct stretch){.start = start, .end = end, .number = template->number_count};
+    for (const char *at = start; at < end;) {
+        if (*at == '}' && compiler->space->http_fields == NULL)
             return compile_fail(compiler, "a '}' without its '{'", at);
-        if (*at != '{') {
+        if (!is_placeholder(compiler, at)) {
             at++;
-            (*fixed)++;
+            stretch->plain++;
             continue;
         }
         at++;
+        uint32_t number = template->number_count;
         if (!number_read(compiler, &at))
             return false;
         uint32_t shortest = digits_count(compiler->low[number]);
         if (shortest == digits_count(compiler->high[number]))
-            *fixed += shortest;
+            stretch->fixed += shortest;
         else
-            *varies = true;
-        number++;
+            stretch->varies = true;
     }
+    stretch->fixed += stretch->plain;
+    stretch->number_count = template->number_count - stretch->number;
     return true;
+}
+
+void stretch_add_length(struct compiler *compiler, const struct stretch *stretch)
+{
+    struct template *template = compiler->template;
+    if (stretch->varies) {
+        template->parts[template->part_count++] = (struct part){
+            PART_LENGTH, stretch->number, stretch->number_count, (uint32_t)stretch->plain};
+        return;
+    }
+    char digits[DECIMAL_MAX];
+    const char *end = decimal_write(digits, stretch->fixed);
+    bytes_add(template, digits, (size_t)(end - digits));
+}
+
+void stretch_add(struct compiler *compiler, const struct stretch *stretch)
+{
+    struct template *template = compiler->template;
+    uint32_t number = stretch->number;
+    for (const char *at = stretch->start; at < stretch->end;) {
+        const char *plain = at;
+        while (at < stretch->end && !is_placeholder(compiler, at))
+            at++;
+        if (at > plain)
+            bytes_add(template, plain, (size_t)(at - plain));
+        if (at == stretch->end)
+            return;
+        template->parts[template->part_count++] = (struct part){PART_NUMBER, number++, 0, 0};
+        at = strchr(at, '}') + 1;
+    }
 }
 
 static bool word_compile(struct compiler *compiler, const char *word, const char *end)
 {
-    struct template *template = compiler->template;
-    uint32_t number = template->number_count;
-    size_t fixed;
-    bool varies;
-    if (!word_measure(compiler, word, end, &fixed, &varies))
+    struct stretch stretch;
+    if (!stretch_read(compiler, word, end, &stretch))
         return false;
-    if (varies) {
-        struct part length = {PART_LENGTH, number, template->number_count - number, 0};
-        for (const char *at = word; at < end; at++) {
-            if (*at == '{')
-                at = strchr(at, '}');
-            else
-                length.fixed++;
-        }
-        template->parts[template->part_count++] = length;
-    } else {
-        header_add(template, '$', fixed);
-    }
-    for (const char *at = word; at < end;) {
-        size_t plain = strcspn(at, "{");
-        if (plain > (size_t)(end - at))
-            plain = (size_t)(end - at);
-        if (plain > 0) {
-            bytes_add(template, at, plain);
-            at += plain;
-            continue;
-        }
-        template->parts[template->part_count++] = (struct part){PART_NUMBER, number++, 0, 0};
-        at = strchr(at, '}') + 1;
-    }
-    bytes_add(template, "\r\n", 2);
+    bytes_add(compiler->template, "$", 1);
+    stretch_add_length(compiler, &stretch);
+    bytes_add(compiler->template, "\r\n", 2);
+    stretch_add(compiler, &stretch);
+    bytes_add(compiler->template, "\r\n", 2);
     return true;
 }
 
-static const char *word_end(const char *at)
+const char *word_end(const char *at)
 {
     return at + strcspn(at, " \t\n");
 }
 
-static const char *word_start(const char *at)
+const char *word_start(const char *at)
 {
     return at + strspn(at, " \t\n");
 }
 
-static bool is_separator(const char *word)
+bool is_separator(const char *word)
 {
     return word[0] == ';' && word_end(word) == word + 1;
 }
@@ -276,7 +278,7 @@ static bool command_compile(struct compiler *compiler, const char **at)
         words++;
     if (words > 0) {
         compiler->template->commands++;
-        header_add(compiler->template, '*', words);
+        array_add(compiler->template, words);
     }
     for (word = *at; *word != '\0' && !is_separator(word); word = word_start(word_end(word)))
         if (!word_compile(compiler, word, word_end(word)))
@@ -293,19 +295,29 @@ static void max_bytes_set(struct compiler *compiler)
         if (template->parts[i].kind == PART_NUMBER)
             total += digits_count(compiler->high[template->parts[i].offset]);
         else if (template->parts[i].kind == PART_LENGTH)
-            total += 16;
+            total += DECIMAL_MAX;
     }
     template->max_bytes = (uint32_t)total;
 }
 
-static struct template *template_new(size_t text_length, const struct template_space *space)
+/* Room for the worst case, which is a lone letter; in HTTP each request has its fields besides. */
+static size_t bytes_room(const char *text, const struct template_space *space)
+{
+    size_t requests = 1;
+    for (const char *at = text; space->http_fields != NULL && *at != '\0'; at++)
+        requests += *at == ';';
+    /* A word of one byte makes at most "*1\r\n$1\r\na\r\n". */
+    return space->http_fields == NULL ? strlen(text) * 32 + 64
+                                      : strlen(text) + requests * http_request_room(space);
+}
+
+static struct template *template_new(const char *text, const struct template_space *space)
 {
     struct template *template = calloc(1, sizeof(*template));
     if (template == NULL)
         return NULL;
-    /* A word of one byte makes at most "*1\r\n$1\r\na\r\n": three parts, and headers of its own. */
-    template->bytes = malloc(text_length * 32 + 64);
-    template->parts = malloc((text_length * 3 + 16) * sizeof(struct part));
+    template->bytes = malloc(bytes_room(text, space));
+    template->parts = malloc((strlen(text) * 3 + 16) * sizeof(struct part));
     template->draws = malloc(TEMPLATE_DRAWS * sizeof(struct draw));
     template->numbers = malloc(TEMPLATE_DRAWS * sizeof(struct number));
     if (template->bytes == NULL || template->parts == NULL || template->draws == NULL ||
@@ -339,7 +351,7 @@ struct template *template_compile(const char *text, const struct template_space 
     if (expanded == NULL)
         return NULL;
     struct compiler *compiler = malloc(sizeof(*compiler));
-    struct template *template = template_new(strlen(expanded), space);
+    struct template *template = template_new(expanded, space);
     bool fine = compiler != NULL && template != NULL;
     if (!fine) {
         snprintf(problem, size, "out of memory");
@@ -349,7 +361,8 @@ struct template *template_compile(const char *text, const struct template_space 
         (struct compiler){.template = template, .space = space, .problem = problem, .size = size};
     const char *at = word_start(expanded);
     while (fine && *at != '\0')
-        fine = command_compile(compiler, &at);
+        fine = space->http_fields == NULL ? command_compile(compiler, &at)
+                                          : http_request_compile(compiler, &at);
     if (fine && template->commands == 0) {
         snprintf(problem, size, "the command is empty");
         fine = false;

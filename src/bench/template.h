@@ -1,7 +1,7 @@
 /*
  * A command template, compiled once and rendered for each request. What can be known beforehand
  * (words, their lengths, the length of ids that all have the same number of digits) is joined
- * into ready-made RESP bytes; a request costs its draws, some memcpy and the digits.
+ * into ready-made RESP or HTTP bytes; a request costs its draws, some memcpy and the digits.
  *
  * A compiled template is constant and may be shared by threads; each thread renders with its own
  * random and its own scratch. template_free releases it.
@@ -28,6 +28,8 @@ struct template_space {
     uint64_t requests; /* {seq} stays below it; 0: {seq} is refused */
     double theta;      /* 0: uniform */
     const char *sha;   /* NULL: {sha} is refused */
+    /* Of every HTTP request, each with its line end; NULL: it is RESP. */
+    const char *http_fields;
 };
 
 enum draw_source { DRAW_USER, DRAW_ITEM, DRAW_RANGE, DRAW_SEQUENCE };
@@ -53,7 +55,7 @@ struct number {
 enum part_kind {
     PART_BYTES,  /* ready-made */
     PART_NUMBER, /* the digits of one number */
-    PART_LENGTH, /* "$length\r\n" of a word whose numbers vary in length */
+    PART_LENGTH, /* the length of a word, or body, whose numbers vary in length */
 };
 
 struct part {
@@ -95,6 +97,12 @@ void template_free(struct template *template);
 /* Writes one request, at most max_bytes, and returns the end. */
 char *template_render(const struct template *template, struct random *random, uint64_t sequence,
                       struct template_scratch *scratch, char *out);
+
+/* Is the opening brace at `at` one of a JSON object, rather than of a placeholder? */
+static inline bool template_is_json_brace(const char *at)
+{
+    return at[1] == '"' || at[1] == '}';
+}
 
 /* Writes out repetitions and {sha}: "{2*a:{item.n}}" to "a:{item.1} a:{item.2}". To be freed. */
 char *template_expand(const char *text, const char *sha, char *problem, size_t size);

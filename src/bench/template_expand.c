@@ -1,7 +1,7 @@
 /*
  * Repetitions are plain text: written out before anything else is understood, innermost first, so
  * that the compiler behind needs to know nothing of them and ".n" belongs to the repetition that
- * is nearest around it.
+ * is nearest around it. A brace of JSON is text like any other, but counts as one of a pair.
  */
 #include "bench/template.h"
 
@@ -82,7 +82,7 @@ static bool expand_range(struct expansion *expansion, const char *at, const char
     if (depth > EXPAND_DEPTH)
         return expand_fail(expansion, "repetitions are nested too deeply");
     while (at < end) {
-        if (*at != '{') {
+        if (*at != '{' || template_is_json_brace(at)) {
             fputc(*at++, out);
             continue;
         }

@@ -50,10 +50,7 @@ static char *length_write(const struct part *part, const uint64_t *numbers, char
     uint64_t length = part->fixed;
     for (uint32_t i = 0; i < part->count; i++)
         length += digits_count(numbers[part->offset + i]);
-    *out++ = '$';
-    out = decimal_write(out, length);
-    memcpy(out, "\r\n", 2);
-    return out + 2;
+    return decimal_write(out, length);
 }
 
 char *template_render(const struct template *template, struct random *random, uint64_t sequence,

@@ -21,6 +21,7 @@
 #include "base/limits.h"
 
 #define CELLS        7
+#define LEASED       16
 #define SPINS        64
 #define HUGE_PAGE    MIB(2)
 #define SECOND_NS    1000000000ULL
@@ -170,49 +171,83 @@ static struct limit_cell *find_cell(struct limits *limits, struct limit_set *set
     return first;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /*
- * A time further off than a burst comes from another rate, before a reload, or from a clock that
- * jumped: it counts as a whole burst.
+ * Takes up to *count, at least one: how many were. Else how long until there is one. A time further
+ * off than a burst comes from another rate, before a reload, or from a clock that jumped: it counts as
+ * a whole burst.
  */
-static uint64_t take_one(struct limits *limits, const struct limit_rule *rule, uint64_t key,
-                         uint64_t now_ns)
+static uint64_t take_some(struct limits *limits, const struct limit_rule *rule, uint64_t key,
+                          uint64_t now_ns, uint32_t *count)
 {
     uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
     struct limit_set *set = set_of(limits, key);
-    uint64_t wait_ns = 0;
     lock(set);
     struct limit_cell *cell = find_cell(limits, set, key, now_ns);
-    uint64_t empty_ns = cell->empty_ns > now_ns ? cell->empty_ns : now_ns;
-    if (empty_ns - now_ns > room_ns)
-        empty_ns = now_ns + room_ns;
-    if (empty_ns + interval_ns - now_ns > room_ns)
-        wait_ns = empty_ns + interval_ns - now_ns - room_ns;
-    else
-        empty_ns += interval_ns;
-    cell->empty_ns = empty_ns;
+    uint64_t full_ns = cell->empty_ns > now_ns ? least(cell->empty_ns - now_ns, room_ns) : 0;
+    uint64_t taken_ns = least(*count * interval_ns, room_ns - full_ns);
+    if (taken_ns < *count * interval_ns) {
+        *count = (uint32_t)(taken_ns / interval_ns);
+        taken_ns = *count * interval_ns;
+    }
+    cell->empty_ns = now_ns + full_ns + taken_ns;
     unlock(set);
-    return wait_ns;
+    return *count > 0 ? 0 : full_ns + interval_ns - room_ns;
 }
 
-static void give_back(struct limits *limits, const struct limit_rule *rule, uint64_t key)
+static void give_back(struct limits *limits, const struct limit_rule *rule, uint64_t key,
+                      uint32_t count)
 {
-    uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
+    uint64_t back_ns = count * atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     struct limit_set *set = set_of(limits, key);
     lock(set);
     for (unsigned i = 0; i < CELLS; i++) {
-        if (set->cells[i].key == key && set->cells[i].empty_ns >= interval_ns)
-            set->cells[i].empty_ns -= interval_ns;
+        if (set->cells[i].key == key && set->cells[i].empty_ns >= back_ns)
+            set->cells[i].empty_ns -= back_ns;
     }
     unlock(set);
 }
 
+static void return_lease(struct limits *limits, enum limit_by by, struct limit_lease *lease)
+{
+    if (lease->left > 0)
+        give_back(limits, &limits->rules[by][lease->writes], lease->key, lease->left);
+    lease->left = 0;
+}
+
+void limits_return(struct limits *limits, struct limit_lease *leases)
+{
+    for (unsigned by = 0; by < LIMIT_BY_TOTAL; by++)
+        return_lease(limits, (enum limit_by)by, &leases[by]);
+}
+
+/* Users differ from one request of a connection to the next; its address and device do not. */
+static uint64_t take_one(struct limits *limits, enum limit_by by, bool writes, uint64_t key,
+                         uint64_t now_ns, struct limit_lease *lease)
+{
+    if (lease->left > 0 && lease->key == key) {
+        lease->left--;
+        return 0;
+    }
+    return_lease(limits, by, lease);
+    uint32_t count = by == LIMIT_BY_USER ? 1 : LEASED;
+    uint64_t wait_ns = take_some(limits, &limits->rules[by][writes], key, now_ns, &count);
+    if (wait_ns == 0)
+        *lease = (struct limit_lease){.key = key, .left = count - 1, .writes = writes};
+    return wait_ns;
+}
+
 uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_ask *ask,
-                     bool writes, uint64_t now_ns, enum limit_by *by)
+                     bool writes, uint64_t now_ns, struct limit_lease *leases, enum limit_by *by)
 {
     unsigned asked = (active >> (writes ? WRITES_SHIFT : 0)) & ask->known;
     uint64_t keys[LIMIT_BY_TOTAL];
-    for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
+    for (unsigned i = LIMIT_BY_TOTAL; i-- > 0;) {
         if (asked >> i & 1) {
             keys[i] = key_of(limits, (enum limit_by)i, writes, ask->who[i]);
             fetch_early(set_of(limits, keys[i]));
@@ -221,14 +256,12 @@ uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_
     for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
         if ((asked >> i & 1) == 0)
             continue;
-        uint64_t wait_ns = take_one(limits, &limits->rules[i][writes], keys[i], now_ns);
+        uint64_t wait_ns = take_one(limits, (enum limit_by)i, writes, keys[i], now_ns, &leases[i]);
         if (wait_ns == 0)
             continue;
         *by = (enum limit_by)i;
-        while (i-- > 0) {
-            if (asked >> i & 1)
-                give_back(limits, &limits->rules[i][writes], keys[i]);
-        }
+        while (i-- > 0)
+            leases[i].left += asked >> i & 1;
         return wait_ns;
     }
     return 0;

@@ -55,6 +55,17 @@ struct limit_ask {
     struct id who[LIMIT_BY_TOTAL];
 };
 
+/*
+ * What a thread has taken of a limit ahead of need, for many requests of one connection at once: one
+ * visit to the table in place of one each. To others it is taken meanwhile. All zero is none; what is
+ * left must be given back (limits_return).
+ */
+struct limit_lease {
+    uint64_t key;
+    uint32_t left;
+    bool writes;
+};
+
 /* All off. The seed is secret: it decides who shares a cell. */
 void limits_init(struct limits *limits, const uint64_t seed[2], struct memory_budget *budget);
 void limits_free(struct limits *limits);
@@ -76,10 +87,13 @@ static inline uint32_t limits_active(struct limits *limits)
 
 /*
  * Takes one read or write of all limits that are `active`. 0: taken. Else how many nanoseconds until
- * it could be, by the limit *by, and nothing was taken.
+ * it could be, by the limit *by, and nothing was taken. `leases`, one for each limit, are the caller's.
  */
 uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_ask *ask,
-                     bool writes, uint64_t now_ns, enum limit_by *by);
+                     bool writes, uint64_t now_ns, struct limit_lease *leases, enum limit_by *by);
+
+/* Gives back what the leases hold, soon after. */
+void limits_return(struct limits *limits, struct limit_lease *leases);
 
 /* What stands for a device; false: the id is empty, too long or not printable. */
 bool limits_device(const struct limits *limits, struct text id, struct id *out);

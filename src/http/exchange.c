@@ -113,29 +113,38 @@ static void begin_page(struct exchange *exchange, struct loop *loop, const struc
         exchange_refuse(exchange, status, status_sentence(status));
 }
 
-static void find_out(struct exchange *exchange, struct loop *loop, struct text body)
+/* Tells what is taken at this path, since it is not what was asked for. */
+static void tell_methods(struct exchange *exchange)
 {
-    const struct target *target = &exchange->target;
-    unsigned methods = methods_at(target);
-    const struct page *page = page_find(target);
-    bool batch = route_fits(BATCH_PATH, target);
+    unsigned methods = methods_at(&exchange->target);
     if (methods == 0) {
         exchange_refuse(exchange, STATUS_NOT_FOUND, status_sentence(STATUS_NOT_FOUND));
         return;
     }
-    if (exchange->method == VERB_OPTIONS || (methods >> exchange->method & 1) == 0 ||
-        target->asterisk) {
-        exchange->allow = methods;
-        exchange->code = 204;
-        exchange->type = NULL;
-        if (exchange->method != VERB_OPTIONS)
-            exchange_refuse(exchange, STATUS_BAD_METHOD, status_sentence(STATUS_BAD_METHOD));
+    exchange->allow = methods;
+    exchange->code = 204;
+    exchange->type = NULL;
+    if (exchange->method != VERB_OPTIONS)
+        exchange_refuse(exchange, STATUS_BAD_METHOD, status_sentence(STATUS_BAD_METHOD));
+}
+
+static void find_out(struct exchange *exchange, struct loop *loop, struct text body)
+{
+    const struct target *target = &exchange->target;
+    enum verb method = exchange->method;
+    const struct page *page = page_find(target);
+    bool batch = page == NULL && route_fits(BATCH_PATH, target);
+    const struct route *route = page == NULL && !batch ? route_find(target, method) : NULL;
+    bool taken = page != NULL ? method == VERB_GET || method == VERB_HEAD
+                 : batch      ? method == VERB_POST
+                              : route != NULL;
+    if (!taken || target->asterisk) {
+        tell_methods(exchange);
         return;
     }
     if (!take_body(exchange, body, loop))
         return;
-    if (page == NULL && !batch)
-        exchange->route = route_find(target, exchange->method);
+    exchange->route = route;
     if (page != NULL)
         begin_page(exchange, loop, page);
     else if (batch)

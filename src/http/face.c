@@ -325,6 +325,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
         if (status == STATUS_OK)
             status = answer(&r, exchange);
     }
+    batch_end(&r);
     return r.out_of_memory ? STATUS_NO_MEMORY : status;
 }
 

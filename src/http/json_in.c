@@ -4,22 +4,27 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "http/json_plain.h"
 
 #define VALUE_BYTES 96 /* what jansson takes for one, about, besides the text of a string */
+
+/* Where the string ends that begins before `i`: at its quote, or behind the text. */
+static size_t string_end(struct text text, size_t i)
+{
+    while (i < text.length && text.bytes[i] != '"')
+        i += text.bytes[i] == '\\' ? 2 : 1;
+    return i;
+}
 
 /* Counts values, or rather what may precede one; false: too deep. Strings are passed over. */
 static bool measure(struct text text, size_t *values)
 {
     size_t depth = 0;
-    bool inside = false;
     *values = 1;
     for (size_t i = 0; i < text.length; i++) {
         char c = text.bytes[i];
-        if (inside) {
-            i += c == '\\';
-            inside = c != '"';
-        } else if (c == '"') {
-            inside = true;
+        if (c == '"') {
+            i = string_end(text, i + 1);
         } else if (c == '[' || c == '{') {
             ++*values;
             if (++depth > LIMIT_JSON_DEPTH)
@@ -53,8 +58,10 @@ enum status json_in_read(struct json_in *in, struct text text, struct memory_bud
         snprintf(sentence, size, "%s", status_sentence(STATUS_NO_MEMORY));
         return STATUS_NO_MEMORY;
     }
-    in->root =
-        json_loadb(text.length > 0 ? text.bytes : "", text.length, JSON_REJECT_DUPLICATES, &error);
+    in->root = json_plain_read(text);
+    if (in->root == NULL)
+        in->root = json_loadb(text.length > 0 ? text.bytes : "", text.length,
+                              JSON_REJECT_DUPLICATES, &error);
     if (in->root == NULL) {
         memory_release(budget, charged);
         snprintf(sentence, size, "the body is not JSON: %s, line %d", error.text, error.line);

@@ -1,6 +1,7 @@
 /*
  * There are a dozen routes, so they are tried one after the other; a method or a literal segment that
- * differs ends most of these trials at once.
+ * differs ends most of these trials at once. All of it is done for each request, on texts of a few
+ * bytes: a plain loop over them is faster than calling strcspn and the like.
  */
 #include "http/route.h"
 
@@ -26,60 +27,68 @@ const struct route *route_get(size_t index)
     return &routes[index];
 }
 
-/* The segment of a template behind the slash at *at; false: there is none. */
-static bool next_segment(const char **at, struct text *segment)
-{
-    if (**at != '/')
-        return false;
-    const char *from = *at + 1, *end = from + strcspn(from, "/");
-    *segment = (struct text){from, (size_t)(end - from)};
-    *at = end;
-    return true;
-}
-
 static bool text_equal(struct text a, struct text b)
 {
     return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
+/* Does the segment fit that of a template behind the slash at *at, which is moved behind it? */
+static bool segment_fits(const char **at, struct text given)
+{
+    const char *segment = *at + 1;
+    size_t i = 0;
+    if (segment[0] == '{') {
+        while (segment[i++] != '}')
+            ;
+        *at = segment + i;
+        return given.length > 0;
+    }
+    while (i < given.length && segment[i] == given.bytes[i] && segment[i] != '\0')
+        i++;
+    *at = segment + i;
+    return i == given.length && (segment[i] == '/' || segment[i] == '\0');
+}
+
 bool route_fits(const char *path, const struct target *target)
 {
-    struct text segment;
-    unsigned i = 0;
-    for (; next_segment(&path, &segment); i++) {
-        if (i == target->segment_count || i == TARGET_SEGMENTS)
-            return false;
-        struct text given = target->segments[i];
-        bool open = segment.length > 0 && segment.bytes[0] == '{';
-        if (open ? given.length == 0 : !text_equal(segment, given))
+    for (unsigned i = 0; i < target->segment_count; i++) {
+        if (i == TARGET_SEGMENTS || *path != '/' || !segment_fits(&path, target->segments[i]))
             return false;
     }
-    return i == target->segment_count;
+    return *path == '\0';
 }
 
 /* Which segment of the path has this name; -1: none. */
 static int segment_named(const char *path, struct text name)
 {
-    struct text segment;
-    for (int i = 0; next_segment(&path, &segment); i++) {
-        if (segment.length == name.length + 2 && segment.bytes[0] == '{' &&
-            memcmp(segment.bytes + 1, name.bytes, name.length) == 0)
-            return i;
+    int segment = -1;
+    for (; *path != '\0'; path++) {
+        segment += *path == '/';
+        if (*path == '{' && strncmp(path + 1, name.bytes, name.length) == 0 &&
+            path[1 + name.length] == '}')
+            return segment;
     }
     return -1;
 }
 
 bool route_next_word(const struct route *route, const char **at, struct route_word *word)
 {
-    const char *from = *at + strspn(*at, " ");
-    size_t length = strcspn(from, " "), name = strcspn(from, ":. ");
-    if (length == 0)
+    const char *from = *at;
+    while (*from == ' ')
+        from++;
+    const char *end = from;
+    while (*end != '\0' && *end != ' ' && *end != ':' && *end != '.')
+        end++;
+    if (end == from)
         return false;
-    *word = (struct route_word){.name = {from, name}, .many = from[name] == '.'};
-    if (from[name] == ':')
-        word->option = (struct text){from + name + 1, length - name - 1};
+    *word = (struct route_word){.name = {from, (size_t)(end - from)}, .many = *end == '.'};
+    const char *behind = end;
+    while (*behind != '\0' && *behind != ' ')
+        behind++;
+    if (*end == ':')
+        word->option = (struct text){end + 1, (size_t)(behind - end) - 1};
     word->segment = segment_named(route->path, word->name);
-    *at = from + length;
+    *at = behind;
     return true;
 }
 
@@ -118,8 +127,10 @@ const struct route *route_find(const struct target *target, enum verb method)
         const struct route *route = &routes[i];
         if (route->method != method || !route_fits(route->path, target))
             continue;
+        if (found != NULL && has_parameters(found, target))
+            break;
         found = route;
-        if (method == VERB_POST || has_parameters(route, target))
+        if (method == VERB_POST)
             break;
     }
     return found;

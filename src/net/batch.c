@@ -16,6 +16,11 @@ struct running batch_begin(struct conn *conn)
     return r;
 }
 
+void batch_end(struct running *r)
+{
+    limits_return(&r->loop->server->limits, r->leases);
+}
+
 /* The one that acts is the first word of every operation that has one. */
 static bool find_user(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct id *user)
@@ -33,7 +38,8 @@ enum status batch_take(struct running *r, const struct op_spec *spec, const stru
     ask->known &= ~(1U << LIMIT_BY_USER);
     if (find_user(spec, args, count, &ask->who[LIMIT_BY_USER]))
         ask->known |= 1U << LIMIT_BY_USER;
-    r->limited_ns = limits_take(limits, r->limits, ask, spec->writes, r->now_ns, &r->limited_by);
+    r->limited_ns =
+        limits_take(limits, r->limits, ask, spec->writes, r->now_ns, r->leases, &r->limited_by);
     bool refused = r->limited_ns > 0;
     if (refused && !atomic_load_explicit(&limits->dry_run, memory_order_relaxed))
         return STATUS_LIMITED;

@@ -17,12 +17,14 @@ struct running {
     uint32_t limits;          /* that are on */
     uint64_t limited_ns;      /* LIMITED: for how long */
     enum limit_by limited_by; /* and by which */
-    uint32_t batch;           /* requests gathered */
-    bool admitted;            /* the journal takes this batch's events */
+    struct limit_lease leases[LIMIT_BY_TOTAL];
+    uint32_t batch; /* requests gathered */
+    bool admitted;  /* the journal takes this batch's events */
     bool out_of_memory;
 };
 
 struct running batch_begin(struct conn *conn);
+void batch_end(struct running *r);
 
 /* Gives the requests of the batch from here on to a worker; false: there are too many such jobs. */
 bool batch_send_away(struct running *r, uint32_t from);

@@ -198,6 +198,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
             at += words.used;
     }
     run_batch(&r);
+    batch_end(&r);
     *used = at;
     if (status == STATUS_MORE && conn->job == NULL)
         status = refuse_if_too_long(&r, length - at);

@@ -205,6 +205,8 @@ static bool set_guard(struct server *server, char *problem, size_t size)
 static void start_watching(struct server *server, unsigned threads)
 {
     slowlog_init(&server->slowlog);
+    if (!server->parts.options->hotkeys)
+        return;
     server->hotkeys =
         hotkeys_new(threads, server->parts.seed, clock_monotonic_ns(), server->parts.budget);
     if (server->hotkeys == NULL)

@@ -55,6 +55,8 @@ bool session_hotkeys(struct conn *conn, const struct text *args, uint32_t count)
     enum status status = server->hotkeys == NULL
                              ? STATUS_NO_MEMORY
                              : hotkeys_top(server->hotkeys, clock_monotonic_ns(), &top);
+    if (!server->parts.options->hotkeys)
+        return resp_error(out, "ERR", "hot keys are not looked for by this server (--hotkeys no)");
     if (status != STATUS_OK)
         return resp_error(out, status_resp(status), "there is no memory to look for hot keys");
     uint32_t items = top.item_count < most ? top.item_count : most;

@@ -23,7 +23,7 @@ _Static_assert(COMMANDS_MAX <= METER_OPERATIONS, "every command has its place in
 
 struct watch {
     struct meter meter;
-    struct hotkeys *hotkeys; /* shared by all; NULL: there was no memory for it */
+    struct hotkeys *hotkeys; /* shared by all; NULL: nobody looks for any */
     struct slowlog *slowlog; /* likewise shared */
     unsigned thread;
     uint64_t with_user; /* bit i: operation i has a user */

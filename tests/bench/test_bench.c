@@ -1,7 +1,8 @@
 /*
  * Whole runs against a small server in a thread of the test. It understands commands just well
  * enough: "SEE n" notes the number n, "BAD" is an error, "CUT" closes the connection, "ODD" is
- * answered with what is not RESP, "TWO" with two replies.
+ * answered with what is not RESP, "TWO" with two replies. Of HTTP it knows requests without a body:
+ * the path is the number to note, or what else to do.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -75,6 +76,28 @@ static size_t command_take(char *bytes, size_t length, char *words[8])
     return (size_t)(at - bytes);
 }
 
+/* The same for HTTP; the words are the path, and what it means. */
+static size_t request_take(char *bytes, size_t length, char *words[8])
+{
+    char *end = memmem(bytes, length, "\r\n\r\n", 4);
+    if (end == NULL)
+        return 0;
+    char *path = strchr(bytes, '/') + 1;
+    *strchr(path, ' ') = '\0';
+    words[0] = path[0] >= '0' && path[0] <= '9' ? (char *)"SEE" : path;
+    words[1] = path;
+    return (size_t)(end + 4 - bytes);
+}
+
+static const char *request_answer(const char *answer)
+{
+    if (answer == NULL)
+        return NULL;
+    if (answer[0] == '-')
+        return "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno\n";
+    return answer[0] == ':' ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" : answer;
+}
+
 static const char *command_answer(char *words[8])
 {
     server.commands++;
@@ -106,9 +129,15 @@ static int client_serve(struct client *client)
     client->used += (size_t)got;
     size_t done = 0;
     char *words[8] = {NULL};
-    for (size_t taken; (taken = command_take(client->bytes + done, client->used - done, words)) > 0;
-         done += taken) {
+    bool http = client->bytes[0] != '*';
+    for (size_t taken; client->used > done; done += taken) {
+        taken =
+            (http ? request_take : command_take)(client->bytes + done, client->used - done, words);
+        if (taken == 0)
+            break;
         const char *answer = command_answer(words);
+        if (http)
+            answer = request_answer(answer);
         if (answer == NULL ||
             send(client->fd, answer, strlen(answer), MSG_NOSIGNAL) != (ssize_t)strlen(answer))
             return 0;
@@ -287,6 +316,54 @@ static void scripts_and_resp3(void **state)
     assert_int_equal(server.commands, 10 + 2);
 }
 
+static void http_sequence(void **state)
+{
+    (void)state;
+    assert_int_equal(BENCH("--http", "--requests", "5000", "--connections", "7", "--threads", "3",
+                           "--pipeline", "4", "--header", "X-Device-Id: 1", "GET /{seq}"),
+                     0);
+    check_each_number_once();
+}
+
+static void http_exit_codes(void **state)
+{
+    (void)state;
+    assert_int_equal(BENCH("--http", "--requests", "100", "--connections", "2", "PUT /BAD"), 1);
+    assert_int_equal(
+        BENCH("--http", "--requests", "9", "--connections", "2", "--allow-errors", "GET /BAD"), 0);
+    assert_int_equal(BENCH("--http", "--requests", "100", "--connections", "2", "GET /CUT"), 2);
+    assert_int_equal(BENCH("--http", "--requests", "100", "--connections", "2", "GET /ODD"), 2);
+    assert_int_equal(BENCH("--http", "--requests", "1", "PING"), 2);
+}
+
+/* Each connection says its own number, once, before the load. */
+static void preludes(void **state)
+{
+    (void)state;
+    assert_int_equal(BENCH("--requests", "100", "--connections", "7", "--threads", "3", "--prelude",
+                           "SEE {seq} ; SEE {seq+100}", "PING"),
+                     0);
+    assert_int_equal(BENCH("--http", "--requests", "10", "--connections", "3", "--prelude",
+                           "GET /{seq+200}", "GET /7"),
+                     0);
+    server_end();
+    assert_int_equal(server.commands, 14 + 100 + 3 + 10);
+    for (unsigned i = 0; i < 250; i++) {
+        bool said = i < 7 || (i >= 100 && i < 107) || (i >= 200 && i < 203);
+        assert_int_equal(server.seen[i], said + (i == 7 ? 10 : 0));
+    }
+}
+
+static void preludes_that_fail(void **state)
+{
+    (void)state;
+    assert_int_equal(BENCH("--requests", "1", "--prelude", "BAD", "PING"), 2);
+    assert_int_equal(BENCH("--requests", "1", "--prelude", "CUT", "PING"), 2);
+    assert_int_equal(BENCH("--requests", "1", "--prelude", "TWO", "PING"), 2);
+    assert_int_equal(BENCH("--requests", "1", "--prelude", "{nonsense}", "PING"), 2);
+    assert_int_equal(BENCH("--http", "--requests", "1", "--prelude", "GET /BAD", "GET /1"), 2);
+}
+
 /* Requests far larger than a socket takes at once, while replies wait: nothing may lock up. */
 static void large_requests(void **state)
 {
@@ -392,6 +469,10 @@ int main(void)
         RUN(broken_servers_make_exit_code_two),
         RUN(scripts_and_resp3),
         RUN(large_requests),
+        RUN(http_sequence),
+        RUN(http_exit_codes),
+        RUN(preludes),
+        RUN(preludes_that_fail),
         RUN(latency_counts_from_the_due_time),
         RUN(batches_are_due_together),
         RUN(requests_left_out_are_counted),

@@ -60,6 +60,22 @@ static void values_and_commands(void **state)
     assert_string_equal(options.mix.entries[1].command, "SET a 1:2");
 }
 
+static void http(void **state)
+{
+    (void)state;
+    assert_true(READ("--http", "GET", "/"));
+    assert_string_equal(options.server_port, "5284");
+    assert_string_equal(options.mix.entries[0].command, "GET /");
+    assert_true(READ("--http", "--address", "h:1", "--header", "X-Device-Id: 7", "GET /"));
+    assert_string_equal(options.server_port, "1");
+    assert_false(READ("--header", "X-Device-Id: 7", "PING"));
+    assert_non_null(strstr(problem, "--http"));
+    assert_false(READ("--http", "--header", "X-Device-Id", "GET /"));
+    assert_false(READ("--http", "--header", "X: a\r\nY: b", "GET /"));
+    assert_false(READ("--http", "--protocol", "3", "GET /"));
+    assert_false(READ("--http", "--load-script", "a", "GET /"));
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -108,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(values_and_commands),
+        cmocka_unit_test(http),
         cmocka_unit_test(refusals),
         cmocka_unit_test(help_tells_every_option),
     };

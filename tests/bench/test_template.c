@@ -179,6 +179,59 @@ static void known_lengths_join_into_few_parts(void **state)
     template_free(template);
 }
 
+static const struct template_space http_space = {
+    .users = 1000, .items = 1000, .requests = 1000, .http_fields = "Host: h\r\n"};
+
+static void check_http(const char *text, uint64_t sequence, const char *expected)
+{
+    struct random random = {1};
+    char *out = rendered(text, &http_space, &random, sequence);
+    assert_string_equal(out, expected);
+    free(out);
+}
+
+static void http_requests(void **state)
+{
+    (void)state;
+    check_http("GET /a/{seq}/b", 7, "GET /a/7/b HTTP/1.1\r\nHost: h\r\n\r\n");
+    check_http(" PUT  /a ; ; DELETE /b?c={seq}", 12,
+               "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
+               "DELETE /b?c=12 HTTP/1.1\r\nHost: h\r\n\r\n");
+    check_http("{2*GET /;} OPTIONS *", 0,
+               "GET /; HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+               "Content-Length: 16\r\n\r\nGET /; OPTIONS *");
+}
+
+#define POSTED "POST /f HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+
+/* The length is right however long the numbers are, and braces of JSON are no placeholders. */
+static void http_bodies(void **state)
+{
+    (void)state;
+    check_http("POST /f {\"u\":\"{seq}\"} ", 5, POSTED "Content-Length: 9\r\n\r\n{\"u\":\"5\"}");
+    check_http("POST /f {\"u\":\"{seq}\"}", 500,
+               POSTED "Content-Length: 11\r\n\r\n{\"u\":\"500\"}");
+    check_http("POST /f [{2*{\"i\":{seq},\"o\":{}},}  1 ] ; GET /", 42,
+               POSTED "Content-Length: 39\r\n\r\n"
+                      "[{\"i\":42,\"o\":{}}, {\"i\":42,\"o\":{}},  1 ]"
+                      "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    check_http("POST /f {\"a\":{\"b\":{\"c\":{rand:7-7}}}}", 0,
+               POSTED "Content-Length: 19\r\n\r\n{\"a\":{\"b\":{\"c\":7}}}");
+}
+
+static void http_refusals(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"",      "GET",         ";",        "GET a",          "HEAD /a",
+                               "GET ;", "GET /{none}", "GET /{us", "POST / {user %}"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        problem[0] = '\0';
+        if (template_compile(bad[i], &http_space, problem, sizeof(problem)) != NULL)
+            fail_msg("'%s' was accepted", bad[i]);
+        assert_true(problem[0] != '\0');
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -208,6 +261,8 @@ static void refusals(void **state)
         "{sha}",
         "{user %3}",
         "{2*{user}",
+        "{\"user\"}",
+        "{}",
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         problem[0] = '\0';
@@ -231,6 +286,9 @@ int main(void)
         cmocka_unit_test(draws_stay_in_range),
         cmocka_unit_test(zipf_prefers_the_first),
         cmocka_unit_test(known_lengths_join_into_few_parts),
+        cmocka_unit_test(http_requests),
+        cmocka_unit_test(http_bodies),
+        cmocka_unit_test(http_refusals),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

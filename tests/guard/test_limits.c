@@ -40,12 +40,22 @@ static struct limit_ask ask_of(enum limit_by by, uint64_t who)
     return ask;
 }
 
+/* One request of a connection that asks no more. */
+static uint64_t take_by(struct limits *limits, const struct limit_ask *ask, bool writes,
+                        uint64_t now_ns, enum limit_by *by)
+{
+    struct limit_lease leases[LIMIT_BY_TOTAL] = {{.left = 0}};
+    uint64_t wait_ns = limits_take(limits, limits_active(limits), ask, writes, now_ns, leases, by);
+    limits_return(limits, leases);
+    return wait_ns;
+}
+
 static uint64_t take(struct limits *limits, enum limit_by by, uint64_t who, bool writes,
                      uint64_t now_ns)
 {
     struct limit_ask ask = ask_of(by, who);
     enum limit_by refused = LIMIT_BY_TOTAL;
-    uint64_t wait_ns = limits_take(limits, limits_active(limits), &ask, writes, now_ns, &refused);
+    uint64_t wait_ns = take_by(limits, &ask, writes, now_ns, &refused);
     assert_int_equal(refused, wait_ns > 0 ? by : LIMIT_BY_TOTAL);
     return wait_ns;
 }
@@ -161,9 +171,9 @@ static void what_one_limit_refuses_is_taken_of_none(void **state)
     ask.who[LIMIT_BY_IP].lo = 1;
     ask.who[LIMIT_BY_DEVICE].lo = 2;
     enum limit_by by = LIMIT_BY_TOTAL;
-    assert_int_equal(limits_take(&limits, limits_active(&limits), &ask, false, START, &by), 0);
+    assert_int_equal(take_by(&limits, &ask, false, START, &by), 0);
     for (unsigned i = 0; i < 1000; i++) {
-        assert_true(limits_take(&limits, limits_active(&limits), &ask, false, START, &by) > 0);
+        assert_true(take_by(&limits, &ask, false, START, &by) > 0);
         assert_int_equal(by, LIMIT_BY_DEVICE);
     }
     for (unsigned i = 0; i < 4; i++)
@@ -241,8 +251,7 @@ static void *take_many(void *context)
     for (uint64_t i = 0; i < ROUNDS; i++) {
         struct limit_ask ask = ask_of(LIMIT_BY_USER, i % 8);
         enum limit_by by;
-        taker->passed +=
-            limits_take(taker->limits, limits_active(taker->limits), &ask, false, START, &by) == 0;
+        taker->passed += take_by(taker->limits, &ask, false, START, &by) == 0;
     }
     return NULL;
 }
@@ -268,6 +277,58 @@ static void threads_share_a_burst_exactly(void **state)
         passed += takers[i].passed;
     }
     assert_int_equal(passed, 8 * 1000);
+    limits_free(&limits);
+}
+
+/* However requests of one address are spread over runs of connections, a burst is a burst. */
+static void leases_take_no_more_than_a_burst(void **state)
+{
+    (void)state;
+    struct limits limits;
+    struct limit_rates rates = rates_of(LIMIT_BY_IP, 1, 100);
+    rates.by[LIMIT_BY_USER][0] = rates.by[LIMIT_BY_USER][1] = (struct rate){1, 3};
+    struct limit_lease leases[LIMIT_BY_TOTAL] = {{.left = 0}};
+    enum limit_by by = LIMIT_BY_TOTAL;
+    begin(&limits);
+    assert_true(limits_set(&limits, &rates, TABLE));
+    uint32_t active = limits_active(&limits), passed[2][2] = {{0}};
+    struct limit_ask ask = {.known = 3};
+    for (unsigned i = 0; i < 4000; i++) {
+        unsigned address = i / 3 % 2, writes = i / 7 % 2;
+        ask.who[LIMIT_BY_IP].lo = address;
+        ask.who[LIMIT_BY_USER].lo = 1000 + i;
+        passed[address][writes] +=
+            limits_take(&limits, active, &ask, writes, START, leases, &by) == 0;
+        if (i % 5 == 0)
+            limits_return(&limits, leases);
+    }
+    limits_return(&limits, leases);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(passed[i / 2][i % 2], 100);
+    limits_free(&limits);
+}
+
+/* One that its user's limit refuses leaves its address what it had, in a lease or out of it. */
+static void a_refusal_goes_back_into_the_lease(void **state)
+{
+    (void)state;
+    struct limits limits;
+    struct limit_rates rates = rates_of(LIMIT_BY_IP, 1, 40);
+    rates.by[LIMIT_BY_USER][0] = (struct rate){1, 3};
+    struct limit_lease leases[LIMIT_BY_TOTAL] = {{.left = 0}};
+    enum limit_by by = LIMIT_BY_TOTAL;
+    begin(&limits);
+    assert_true(limits_set(&limits, &rates, TABLE));
+    uint32_t active = limits_active(&limits), passed = 0;
+    struct limit_ask ask = {.known = 3};
+    for (unsigned i = 0; i < 500; i++)
+        passed += limits_take(&limits, active, &ask, false, START, leases, &by) == 0;
+    assert_int_equal(passed, 3);
+    assert_int_equal(by, LIMIT_BY_USER);
+    limits_return(&limits, leases);
+    for (unsigned i = 0; i < 40 - 3; i++)
+        assert_int_equal(take(&limits, LIMIT_BY_IP, 0, false, START), 0);
+    assert_int_equal(take(&limits, LIMIT_BY_IP, 0, false, START), SECOND);
     limits_free(&limits);
 }
 
@@ -304,6 +365,8 @@ int main(void)
         cmocka_unit_test(no_memory_changes_nothing),
         cmocka_unit_test(a_new_rate_holds_at_once),
         cmocka_unit_test(threads_share_a_burst_exactly),
+        cmocka_unit_test(leases_take_no_more_than_a_burst),
+        cmocka_unit_test(a_refusal_goes_back_into_the_lease),
         cmocka_unit_test(a_device_is_a_printable_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

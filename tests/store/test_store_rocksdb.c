@@ -201,6 +201,21 @@ static void test_read_only_changes_nothing(void **state)
     free(after);
 }
 
+/* Files that RocksDB began and never ended do not pile up. */
+static void test_starts_leave_nothing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        store_close(test_must_open(0));
+        char *files = listing();
+        unsigned begun = 0;
+        for (const char *at = files; (at = strstr(at, ".dbtmp")) != NULL; at++)
+            begun++;
+        free(files);
+        assert_in_range(begun, 0, 1);
+    }
+}
+
 static void test_budget(void **state)
 {
     (void)state;
@@ -290,6 +305,7 @@ int main(int argc, char **argv)
         TEST(test_version_refused),
         TEST(test_locked),
         TEST(test_read_only_changes_nothing),
+        TEST(test_starts_leave_nothing),
         TEST(test_budget),
         TEST(test_page_costs_what_it_returns),
         TEST(test_no_directory),

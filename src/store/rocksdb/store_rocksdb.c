@@ -8,6 +8,7 @@
 #include "store/rocksdb/store_rocksdb.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,6 +67,21 @@ static int look_at_name(void *context, const char *name)
     return 0;
 }
 
+/*
+ * With its own log switched off RocksDB cannot write down its options, which nobody reads; the
+ * beginning of that file it would leave behind at each start.
+ */
+static int drop_options(void *context, const char *name)
+{
+    const struct opening *opening = context;
+    const char *dot = strrchr(name, '.');
+    char path[PATH_MAX];
+    if (strncmp(name, "OPTIONS-", 8) != 0 || dot == NULL || strcmp(dot, ".dbtmp") != 0)
+        return 0;
+    snprintf(path, sizeof path, "%s/%s", opening->options.directory, name);
+    return io_unlink("store.options.unlink", path);
+}
+
 static bool look_at_directory(struct opening *opening)
 {
     const char *directory = opening->options.directory;
@@ -74,6 +90,8 @@ static bool look_at_directory(struct opening *opening)
         result = io_make_directory("store.directory", directory);
     if (result == 0 && !opening->options.read_only)
         result = sink_clean(directory);
+    if (result == 0 && !opening->options.read_only)
+        result = io_list("store.list", directory, drop_options, opening);
     if (result == 0)
         result = io_list("store.list", directory, look_at_name, opening);
     if (result != 0)
