@@ -166,7 +166,7 @@ struct store_snapshot *rocksdb_take_snapshot(struct store *store)
     if (snapshot == NULL)
         return NULL;
     snapshot->moment = rocksdb_create_snapshot(rocks->database);
-    snapshot->read = tune_read(snapshot->moment, false);
+    snapshot->read = tune_read(snapshot->moment, 0);
     return snapshot;
 }
 
