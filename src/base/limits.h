@@ -67,6 +67,8 @@
 #define LIMIT_DRAIN_MS    5000    /* longest wait for replies to leave when stopping */
 #define LIMIT_LINGER      MIB(16) /* bytes thrown away behind the last reply of a connection */
 #define LIMIT_LINGER_MS   2000    /* and for how long at most */
+#define LIMIT_GROUPS      64      /* reads of a connection whose replies wait for the journal */
+#define LIMIT_REFUSED     64      /* connections past the most there may be, lingered for */
 
 /* HTTP */
 #define LIMIT_HTTP_LINE    KIB(8) /* bytes of a request line */
@@ -80,6 +82,8 @@
 /* Guard */
 #define LIMIT_RATE          1000000 /* a second, that can be set as a bound; a burst likewise */
 #define LIMIT_DEVICE_LENGTH 128     /* bytes of a device's id */
+#define LIMIT_REFUSALS      32      /* in a row by limits, after which a connection has to rest */
+#define LIMIT_REST_MS       100     /* for so long at most */
 /* Of a connection that has yet to show its token: */
 #define LIMIT_UNKNOWN_ARGS   16      /* words of a command */
 #define LIMIT_UNKNOWN_BULK   256     /* bytes of one */

@@ -23,6 +23,7 @@
 #include "net/server.h"
 
 #define FILES_BESIDE_CONNECTIONS 512 /* segments, loops, listeners and the like */
+#define TRIM_SECONDS             1   /* between two looks at what connections gave back */
 #define ARENAS                   2   /* of malloc; what each keeps for itself nobody counts */
 
 /* What `serve` holds while it runs. */
@@ -139,14 +140,15 @@ static void say_hello(const struct serving *s)
     log_info("a first like: redis-cli -h %s -p %u LIKE 1 video:42", host, port);
 }
 
-/* Sleeps until asked to stop. */
+/* Sleeps until asked to stop, and tidies up now and then. */
 static void wait_for_signal(struct serving *s)
 {
-    int number = 0;
-    while (sigwait(&s->signals, &number) != 0 || number == SIGHUP) {
+    const struct timespec pause = {.tv_sec = TRIM_SECONDS};
+    int number;
+    while ((number = sigtimedwait(&s->signals, NULL, &pause)) < 0 || number == SIGHUP) {
         if (number == SIGHUP)
             reload(&s->server, &s->options, s->argc, s->argv);
-        number = 0;
+        server_trim(&s->server);
     }
     log_info("%s: draining and stopping", strsignal(number));
 }

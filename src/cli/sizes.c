@@ -8,7 +8,7 @@
 #define PINNED_FACTOR 3
 
 /* What a process with a store has beside what is counted: code, RocksDB's own, malloc's slack. */
-#define BESIDE_BYTES MIB(24)
+#define BESIDE_BYTES MIB(28)
 #define BESIDE_PART  16
 
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */

@@ -317,7 +317,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     *used = 0;
     while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < permit_output(conn)) {
+           conn->rest_ms == 0 && conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;
         if (!exchange->answering)
             status = take_request(&r, exchange, bytes + *used, length - *used, &taken);

@@ -44,6 +44,7 @@ enum status batch_take(struct running *r, const struct op_spec *spec, const stru
     if (refused && !atomic_load_explicit(&limits->dry_run, memory_order_relaxed))
         return STATUS_LIMITED;
     conn->passed = true;
+    conn->refusals = 0;
     loop_count(&stats->limits_checked, 1);
     if (refused)
         loop_count(&stats->limited[r->limited_by], 1);
@@ -53,10 +54,15 @@ enum status batch_take(struct running *r, const struct op_spec *spec, const stru
 void batch_count_limited(struct running *r, char *sentence, size_t size)
 {
     struct loop_stats *stats = &r->loop->stats;
+    uint64_t retry_ms = (r->limited_ns + 999999) / 1000000;
     loop_count(&stats->limits_checked, 1);
     loop_count(&stats->limited[r->limited_by], 1);
-    snprintf(sentence, size, "retry after %llu ms",
-             (unsigned long long)(r->limited_ns + 999999) / 1000000);
+    snprintf(sentence, size, "retry after %llu ms", (unsigned long long)retry_ms);
+    if (++r->conn->refusals < LIMIT_REFUSALS)
+        return;
+    uint64_t rest_ms = retry_ms * REST_OPERATIONS;
+    r->conn->refusals = 0;
+    r->conn->rest_ms = (uint32_t)(rest_ms < LIMIT_REST_MS ? rest_ms : LIMIT_REST_MS);
 }
 
 uint64_t batch_lap(struct running *r)

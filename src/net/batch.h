@@ -54,7 +54,7 @@ static inline enum status batch_limit(struct running *r, const struct op_spec *s
     return batch_take(r, spec, args, count);
 }
 
-/* What was LIMITED is answered now: counts it, and says so. */
+/* What was LIMITED is answered now: counts it, and says so; one too many, and it has to rest. */
 void batch_count_limited(struct running *r, char *sentence, size_t size);
 
 /* Writes need the journal's leave, once for a batch. */

@@ -33,10 +33,14 @@ static void free_if_done(struct conn *conn)
 {
     if (!conn->closed || conn->groups > 0 || conn->job != NULL)
         return;
+    struct server *server = conn->loop->server;
+    server_gave_back(server, sizeof *conn + conn->in.capacity + conn->out.capacity +
+                                 conn->sending.capacity);
     buffer_free(&conn->in);
     buffer_free(&conn->out);
     buffer_free(&conn->sending);
     conn->face->close(conn);
+    memory_release(server->parts.budget, sizeof *conn);
     conn->magic = 0;
     free(conn);
 }
@@ -73,13 +77,17 @@ void conn_close(struct conn *conn)
     conn->closing = true;
     conn->reading = false;
     set_blocked(conn, false);
+    rest_end(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
     else
         conn->loop->conns = conn->next;
     if (conn->next)
         conn->next->previous = conn->previous;
-    atomic_fetch_sub_explicit(&conn->loop->server->connections, 1, memory_order_relaxed);
+    if (conn->counted)
+        atomic_fetch_sub_explicit(&conn->loop->server->connections, 1, memory_order_relaxed);
+    else
+        conn->loop->refused--;
     uv_close((uv_handle_t *)&conn->tcp, on_close);
 }
 
@@ -90,7 +98,7 @@ static void on_written(uv_write_t *write, int status)
     struct conn *conn = conn_of(write->data);
     loop_count(&conn->loop->stats.bytes_out, conn->sending.length);
     conn->sending.length = 0;
-    conn->stuck_ms = 0;
+    conn->stuck_ms = conn->in.length > 0 ? uv_now(&conn->loop->uv) : 0;
     if (conn->closing)
         return;
     if (status < 0) {
@@ -305,6 +313,12 @@ static void group_within_limit(struct conn *conn)
         conn_close(conn);
 }
 
+/* For more replies. Those of a client that sends a packet for each command are many small groups. */
+static bool has_room(const struct conn *conn)
+{
+    return conn_unsent(conn) < permit_output(conn) && conn->groups < LIMIT_GROUPS;
+}
+
 /* What follows from how running ended: keep reading, wait, or close. */
 static void settle(struct conn *conn, enum status status)
 {
@@ -328,13 +342,16 @@ static void settle(struct conn *conn, enum status status)
         conn->stuck_ms = uv_now(&conn->loop->uv);
     else if (conn->in.length == 0 && conn->sending.length == 0)
         conn->stuck_ms = 0;
-    set_reading(conn, status == STATUS_MORE && conn_unsent(conn) < permit_output(conn));
+    if (conn->rest_ms > 0)
+        rest_begin(conn, conn->rest_ms);
+    conn->rest_ms = 0;
+    set_reading(conn, status == STATUS_MORE && has_room(conn) && !conn->rest.resting);
 }
 
 static bool may_run(const struct conn *conn)
 {
-    return !conn->closing && !conn->close_when_sent && conn->job == NULL &&
-           conn_unsent(conn) < permit_output(conn);
+    return !conn->closing && !conn->close_when_sent && conn->job == NULL && !conn->rest.resting &&
+           has_room(conn);
 }
 
 /* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
@@ -382,13 +399,23 @@ static void throw_away(struct conn *conn, ssize_t count)
         conn->linger_bytes -= (uint64_t)count;
 }
 
+/* There is more than one read takes, and libuv would go on with it: others first. */
+static void take_turns(struct conn *conn)
+{
+    rest_begin(conn, 0);
+    set_reading(conn, false);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     struct conn *conn = conn_of(stream->data);
     if (conn->lingering && count != 0) {
         throw_away(conn, count);
     } else if (count > 0) {
+        size_t room = buffer->len;
         on_bytes(conn, buffer->base, (size_t)count);
+        if ((size_t)count == room && conn->reading && may_run(conn))
+            take_turns(conn);
     } else if (count == UV_EOF) {
         /* Half-closed: what was asked is still answered. */
         conn->close_when_sent = true;
@@ -457,10 +484,12 @@ void conn_take_back(struct conn *conn, struct job *job)
 
 /* Coming and going */
 
+/* Not too many are waited for after that, or a flood of them would be as many as it likes. */
 static void refuse_connection(struct conn *conn)
 {
     loop_count(&conn->loop->stats.refused, 1);
-    conn->close_when_sent = conn->linger = true;
+    conn->close_when_sent = true;
+    conn->linger = conn->loop->refused <= LIMIT_REFUSED;
     conn->loop->clock_ns = clock_monotonic_ns();
     if (conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
                                 status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST))
@@ -470,27 +499,46 @@ static void refuse_connection(struct conn *conn)
 
 static struct conn *conn_new(struct loop *loop, const struct face *face)
 {
+    struct server *server = loop->server;
+    if (!memory_charge_connection(server->parts.budget, sizeof(struct conn)))
+        return NULL;
     struct conn *conn = calloc(1, sizeof *conn);
     if (conn == NULL)
-        return NULL;
-    struct server *server = loop->server;
+        goto release;
     conn->magic = CONN_MAGIC;
     conn->loop = loop;
     conn->face = face;
     conn->id = atomic_fetch_add_explicit(&server->next_conn, 1, memory_order_relaxed) + 1;
     conn->in.budget = conn->out.budget = conn->sending.budget = server->parts.budget;
     conn->active_ms = uv_now(&loop->uv);
-    if (!face->open(conn)) {
-        free(conn);
-        return NULL;
-    }
+    if (!face->open(conn))
+        goto release;
     uv_tcp_init(&loop->uv, &conn->tcp);
     conn->tcp.data = conn;
     conn->next = loop->conns;
     if (conn->next)
         conn->next->previous = conn;
     loop->conns = conn;
+    loop->refused++;
     return conn;
+
+release:
+    memory_release(server->parts.budget, sizeof(struct conn));
+    free(conn);
+    return NULL;
+}
+
+/* A place among --max-connections; until it has one it is `refused`. */
+static bool take_place(struct conn *conn)
+{
+    struct server *server = conn->loop->server;
+    uint64_t open = atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
+    conn->counted = open < server->parts.options->max_connections;
+    if (conn->counted)
+        conn->loop->refused--;
+    else
+        atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
+    return conn->counted;
 }
 
 static void take_peer(struct conn *conn)
@@ -507,13 +555,12 @@ static void take_peer(struct conn *conn)
 void conn_accept(struct listener *listener)
 {
     struct loop *loop = listener->loop;
-    struct server *server = loop->server;
     struct conn *conn = conn_new(loop, listener->face);
     if (conn == NULL) {
         log_warn("no memory for a new connection");
+        listener_turn_away(listener);
         return;
     }
-    uint64_t open = atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
     if (uv_accept((uv_stream_t *)&listener->tcp, (uv_stream_t *)&conn->tcp) < 0) {
         conn_close(conn);
         return;
@@ -521,10 +568,18 @@ void conn_accept(struct listener *listener)
     loop_count(&loop->stats.accepted, 1);
     uv_tcp_nodelay(&conn->tcp, 1);
     take_peer(conn);
-    if (open >= server->parts.options->max_connections)
-        refuse_connection(conn);
-    else
+    if (take_place(conn))
         set_reading(conn, true);
+    else
+        refuse_connection(conn);
+}
+
+static void give_back_buffer(struct conn *conn, struct buffer *buffer)
+{
+    if (buffer->length > 0 || buffer->capacity == 0)
+        return;
+    server_gave_back(conn->loop->server, buffer->capacity);
+    buffer_free(buffer);
 }
 
 /* Buffers that a burst left behind go back once the connection is quiet. */
@@ -532,12 +587,9 @@ static void give_back(struct conn *conn, uint64_t now_ms)
 {
     if (now_ms - conn->active_ms < 2000 || conn->job != NULL)
         return;
-    if (conn->in.length == 0 && conn->in.capacity > 0)
-        buffer_free(&conn->in);
-    if (conn->out.length == 0 && conn->out.capacity > 0)
-        buffer_free(&conn->out);
-    if (conn->sending.length == 0 && conn->sending.capacity > 0)
-        buffer_free(&conn->sending);
+    give_back_buffer(conn, &conn->in);
+    give_back_buffer(conn, &conn->out);
+    give_back_buffer(conn, &conn->sending);
     conn->face->shrink(conn);
 }
 
@@ -547,7 +599,7 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
     bool ours = conn->groups > 0 || conn->job != NULL; /* it waits for us, not we for it */
     bool idle = options->idle_timeout_ms > 0 && !ours &&
                 now_ms - conn->active_ms > options->idle_timeout_ms;
-    bool stuck = conn->stuck_ms > 0 && !conn->blocked && !ours &&
+    bool stuck = conn->stuck_ms > 0 && !conn->blocked && !conn->rest.resting && !ours &&
                  now_ms - conn->stuck_ms > options->slow_timeout_ms;
     bool lingered = conn->lingering && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
     if (idle || stuck || lingered)

@@ -29,6 +29,7 @@
 #include "net/job.h"
 #include "net/loop.h"
 #include "net/resp_parse.h"
+#include "net/rest.h"
 
 #define CONN_MAGIC 0x6c61636fU
 
@@ -40,6 +41,7 @@ struct conn {
     struct conn *next, *previous;
     struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
     struct job *job;                              /* that a worker has; NULL: none */
+    struct rest rest;
     const struct face *face;
     void *exchange; /* the face's own */
     uint64_t id;
@@ -61,6 +63,8 @@ struct conn {
 
     struct ip peer;
     struct limit_ask ask;             /* who asks, as far as it is known */
+    uint32_t refusals;                /* by limits, since one passed or it had to rest */
+    uint32_t rest_ms;                 /* for how long it has to when this run ends; 0: not at all */
     const struct access_token *token; /* that it has shown; NULL: none */
 
     bool resp3;
@@ -72,6 +76,7 @@ struct conn {
     bool close_when_sent; /* no more commands are run */
     bool linger;          /* and then what still comes is read and thrown away for a moment */
     bool lingering;       /* that is now */
+    bool counted;         /* as one of --max-connections; not so while it is told that it is none */
     bool closing;         /* uv_close was called */
     bool closed;          /* and has called back */
     char name[LIMIT_CLIENT_NAME + 1];

@@ -19,25 +19,45 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/conn.h"
+#include "net/face.h"
 
 #define SWEEP_MS      1000
 #define DRAIN_STEP_MS 10
 #define BACKLOG       1024
 
+#define GROUPS_MIN 64
+
+static void free_groups(struct loop *loop)
+{
+    memory_release(loop->server->parts.budget, loop->group_capacity * sizeof *loop->groups);
+    free(loop->groups);
+    loop->groups = NULL;
+    loop->group_capacity = loop->group_first = 0;
+}
+
+static bool grow_groups(struct loop *loop)
+{
+    struct memory_budget *budget = loop->server->parts.budget;
+    size_t capacity = loop->group_capacity ? 2 * loop->group_capacity : GROUPS_MIN;
+    if (!memory_charge_connection(budget, capacity * sizeof *loop->groups))
+        return false;
+    struct reply_group *groups = malloc(capacity * sizeof *groups);
+    if (groups == NULL) {
+        memory_release(budget, capacity * sizeof *groups);
+        return false;
+    }
+    for (size_t i = 0; i < loop->group_count; i++)
+        groups[i] = loop->groups[(loop->group_first + i) & (loop->group_capacity - 1)];
+    free_groups(loop);
+    loop->groups = groups;
+    loop->group_capacity = capacity;
+    return true;
+}
+
 bool loop_queue(struct loop *loop, struct reply_group group)
 {
-    if (loop->group_count == loop->group_capacity) {
-        size_t capacity = loop->group_capacity ? 2 * loop->group_capacity : 64;
-        struct reply_group *groups = malloc(capacity * sizeof *groups);
-        if (groups == NULL)
-            return false;
-        for (size_t i = 0; i < loop->group_count; i++)
-            groups[i] = loop->groups[(loop->group_first + i) & (loop->group_capacity - 1)];
-        free(loop->groups);
-        loop->groups = groups;
-        loop->group_capacity = capacity;
-        loop->group_first = 0;
-    }
+    if (loop->group_count == loop->group_capacity && !grow_groups(loop))
+        return false;
     loop->groups[(loop->group_first + loop->group_count++) & (loop->group_capacity - 1)] = group;
     return true;
 }
@@ -117,6 +137,8 @@ static void on_sweep(uv_timer_t *timer)
         next = conn->next;
         conn_sweep(conn, now_ms);
     }
+    if (loop->group_count == 0 && loop->group_capacity > GROUPS_MIN)
+        free_groups(loop);
 }
 
 static void begin_stop(struct loop *loop)
@@ -223,6 +245,38 @@ static void on_check(uv_check_t *check)
     end_turn(check->data);
 }
 
+static void on_turned_away(uv_handle_t *handle)
+{
+    struct listener *listener = handle->data;
+    bool next = listener->next_waits;
+    listener->turning_away = listener->next_waits = false;
+    if (next && !listener->loop->stopping)
+        listener_turn_away(listener);
+}
+
+void listener_turn_away(struct listener *listener)
+{
+    uv_stream_t *unwanted = (uv_stream_t *)&listener->unwanted;
+    if (listener->turning_away) {
+        listener->next_waits = true;
+        return;
+    }
+    listener->turning_away = true;
+    uv_tcp_init(&listener->loop->uv, &listener->unwanted);
+    unwanted->data = listener;
+    struct memory_budget own = {.limit = UINT64_MAX};
+    struct buffer out = {.budget = &own};
+    if (uv_accept((uv_stream_t *)&listener->tcp, unwanted) == 0 &&
+        listener->face->write_error(&out, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY),
+                                    FACE_LAST)) {
+        uv_buf_t part = uv_buf_init(out.bytes, (unsigned)out.length);
+        uv_try_write(unwanted, &part, 1);
+    }
+    buffer_free(&out);
+    loop_count(&listener->loop->stats.refused, 1);
+    uv_close((uv_handle_t *)unwanted, on_turned_away);
+}
+
 static void on_connection(uv_stream_t *listener, int status)
 {
     if (status < 0)
@@ -253,6 +307,7 @@ int loop_init(struct loop *loop, struct server *server)
     uv_timer_init(&loop->uv, &loop->sweep);
     uv_timer_init(&loop->uv, &loop->pace);
     loop->wake.data = loop->check.data = loop->sweep.data = loop->pace.data = loop;
+    rest_init(loop);
     uv_check_start(&loop->check, on_check);
     uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     return 0;
@@ -320,7 +375,7 @@ void loop_free(struct loop *loop)
     ASSERT(error == 0);
     uv_mutex_destroy(&loop->done_lock);
     free(loop->args);
-    free(loop->groups);
+    free_groups(loop);
     free(loop->hot_scratch.counters);
     free(loop->hot_scratch.listed);
     free(loop->hot_scratch.ranked);

@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "net/resp_parse.h"
+#include "net/rest.h"
 #include "net/server.h"
 #include "net/watch.h"
 #include "op/op.h"
@@ -28,6 +29,9 @@ struct listener {
     uv_tcp_t tcp;
     struct loop *loop;
     const struct face *face;
+    uv_tcp_t unwanted; /* a connection that there is no memory for, while it is closed */
+    bool turning_away;
+    bool next_waits; /* and another has come meanwhile */
 };
 
 #define LOOP_LISTENERS 2
@@ -67,8 +71,10 @@ struct loop {
     uv_async_t wake; /* shared: journal or store progress, a job that is done, the wish to stop */
     uv_check_t check;
     uv_timer_t sweep;
-    uv_timer_t pace;    /* runs while connections wait because the store is behind */
+    uv_timer_t pace; /* runs while connections wait because the store is behind */
+    struct rests rests;
     struct conn *conns; /* all of them */
+    uint32_t refused;   /* of them: have no place among --max-connections */
 
     struct reply_group *groups; /* a queue in a ring, capacity a power of two */
     size_t group_first, group_count, group_capacity;
@@ -107,6 +113,12 @@ void loop_take_back(struct loop *loop, struct job *job); /* from a worker: it is
 void loop_stop(struct loop *loop);                       /* from any thread: ask it to end */
 void loop_join(struct loop *loop);                       /* wait for that */
 void loop_free(struct loop *loop); /* once nobody can call any of those above any more */
+
+/*
+ * Takes the connection that has come, says that there is no memory for it, and closes it. Needs none
+ * itself: a listener whose connections are not taken would never hear of another.
+ */
+void listener_turn_away(struct listener *listener);
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

@@ -1,6 +1,7 @@
 #include "net/server.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "http/face.h"
 #include "net/face.h"
 #include "net/loop.h"
+
+#define TRIM_BYTES MIB(1)
 
 union any_address {
     struct sockaddr any;
@@ -264,6 +268,14 @@ void server_projected(struct server *server, uint64_t position)
         return;
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_moved(&server->loops[i]);
+}
+
+void server_trim(struct server *server)
+{
+    if (atomic_load_explicit(&server->given_back, memory_order_relaxed) < TRIM_BYTES)
+        return;
+    atomic_store_explicit(&server->given_back, 0, memory_order_relaxed);
+    malloc_trim(0);
 }
 
 void server_free(struct server *server)

@@ -63,6 +63,7 @@ struct server {
     enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
     _Atomic uint64_t next_conn; /* ids of connections */
     _Atomic uint64_t connections;
+    _Atomic uint64_t given_back; /* bytes that connections had, since server_trim */
 };
 
 /*
@@ -84,6 +85,18 @@ void server_stop(struct server *server);
  * before server_start until server_free; where it stands at the start has to be told as well.
  */
 void server_projected(struct server *server, uint64_t position);
+
+/* So many bytes of a connection were freed. */
+static inline void server_gave_back(struct server *server, size_t bytes)
+{
+    atomic_fetch_add_explicit(&server->given_back, bytes, memory_order_relaxed);
+}
+
+/*
+ * Gives to the system what connections left behind, if it is much: malloc keeps it otherwise, and
+ * nobody counts it. About once a second, by a thread that may wait.
+ */
+void server_trim(struct server *server);
 
 /* After server_stop, and after the journal is closed: until then it may call our listener. */
 void server_free(struct server *server);

@@ -24,8 +24,8 @@ class Response:
 
 
 class Raw(laud.Connection):
-    def __init__(self, server):
-        super().__init__(server.http_port)
+    def __init__(self, server, **options):
+        super().__init__(server.http_port, **options)
 
     def send(self, data):
         self.socket.sendall(data.encode() if isinstance(data, str) else data)

@@ -102,11 +102,13 @@ def encode(*words):
 class Connection:
     """A socket and a reader of replies; bulk strings come as text, maps as dict."""
 
-    def __init__(self, port, timeout=REPLY_SECONDS, receive_buffer=None):
+    def __init__(self, port, timeout=REPLY_SECONDS, receive_buffer=None, source=None):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
+        if source:
+            self.socket.bind((source, 0))
         self.socket.connect(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb", 65536)

@@ -35,6 +35,7 @@ void keeper_init(struct keeper *keeper)
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->asked, NULL);
     pthread_cond_init(&keeper->turned, NULL);
+    keeper->patience = WAIT_TRIES;
 }
 
 void keeper_destroy(struct keeper *keeper)
@@ -405,8 +406,13 @@ static void *keeper_run(void *argument)
     while (!keeper->stopping) {
         keeper->wanted = false;
         pthread_mutex_unlock(&keeper->lock);
+        uint64_t before = atomic_load(&keeper->stats.pages);
         keeper_round(hot, (uint32_t)(clock_wall_ms() / 1000));
+        uint64_t found =
+            shortage(hot) == 0 ? WAIT_TRIES : atomic_load(&keeper->stats.pages) - before;
         pthread_mutex_lock(&keeper->lock);
+        keeper->patience =
+            found < WAIT_TRIES - keeper->patience ? keeper->patience + (uint32_t)found : WAIT_TRIES;
         keeper->rounds++;
         pthread_cond_broadcast(&keeper->turned);
         struct timespec until = clock_after_ms(ROUND_MS);
@@ -447,12 +453,15 @@ bool keeper_wait(struct hot_memory *hot, unsigned tries)
     uint64_t until_round = keeper->rounds + 2;
     struct timespec until = clock_after_ms(ROUND_MS);
     int result = 0;
-    while (keeper->running && !keeper->stopping && keeper->rounds < until_round && result == 0) {
+    bool patient = keeper->patience > 0;
+    keeper->patience -= patient;
+    while (patient && keeper->running && !keeper->stopping && keeper->rounds < until_round &&
+           result == 0) {
         keeper->wanted = true;
         pthread_cond_signal(&keeper->asked);
         result = pthread_cond_timedwait(&keeper->turned, &keeper->lock, &until);
     }
-    bool again = keeper->running && !keeper->stopping;
+    bool again = patient && keeper->running && !keeper->stopping;
     pthread_mutex_unlock(&keeper->lock);
     return again;
 }

@@ -29,6 +29,7 @@ struct keeper {
     bool wanted;           /* someone waits for memory */
     bool stopping;
     uint64_t rounds;
+    uint32_t patience; /* waits that are left to all, until memory was found again */
 
     /* The keeper's own */
     uint32_t shard;     /* next to be looked at, users and items in turn */
@@ -49,7 +50,10 @@ bool keeper_start(struct hot_memory *hot); /* false: no thread */
 void keeper_stop(struct hot_memory *hot);  /* also if it never started */
 void keeper_destroy(struct keeper *keeper);
 
-/* Someone needs memory: waits for a round of the keeper. False if that has been tried often enough. */
+/*
+ * Someone needs memory: waits for a round of the keeper. False if that has been tried often enough, by
+ * this one or by all: where nothing is found, those who come after are told so at once.
+ */
 bool keeper_wait(struct hot_memory *hot, unsigned tries);
 
 /* One round, as the thread does it; for tests, which have no thread. */

@@ -1,0 +1,73 @@
+#include "net/rest.h"
+
+#include "base/assert.h"
+#include "net/conn.h"
+
+static void set_timer(struct loop *loop);
+
+void rest_end(struct conn *conn)
+{
+    struct rests *rests = &conn->loop->rests;
+    struct rest *rest = &conn->rest;
+    if (!rest->resting)
+        return;
+    rest->resting = false;
+    *(rest->previous ? &rest->previous->rest.next : &rests->first[rest->length]) = rest->next;
+    *(rest->next ? &rest->next->rest.previous : &rests->last[rest->length]) = rest->previous;
+}
+
+/* Those of one length that are over; one that goes on to rest comes behind the last of now. */
+static void wake_due(struct loop *loop, uint32_t length, uint64_t now_ms)
+{
+    const struct conn *last = loop->rests.last[length], *conn = NULL;
+    while (conn != last && loop->rests.first[length] != NULL &&
+           loop->rests.first[length]->rest.until_ms <= now_ms) {
+        struct conn *due = loop->rests.first[length];
+        conn = due;
+        rest_end(due);
+        conn_resume(due);
+    }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct loop *loop = timer->data;
+    uint64_t now_ms = uv_now(&loop->uv);
+    for (uint32_t length = 0; length < REST_LENGTHS; length++)
+        wake_due(loop, length, now_ms);
+    set_timer(loop);
+}
+
+/* For the rest that ends first. */
+static void set_timer(struct loop *loop)
+{
+    uint64_t until_ms = UINT64_MAX, now_ms = uv_now(&loop->uv);
+    for (uint32_t length = 0; length < REST_LENGTHS; length++) {
+        const struct conn *first = loop->rests.first[length];
+        if (first != NULL && first->rest.until_ms < until_ms)
+            until_ms = first->rest.until_ms;
+    }
+    if (until_ms != UINT64_MAX)
+        uv_timer_start(&loop->rests.timer, on_timer, until_ms > now_ms ? until_ms - now_ms : 0, 0);
+}
+
+void rest_init(struct loop *loop)
+{
+    uv_timer_init(&loop->uv, &loop->rests.timer);
+    loop->rests.timer.data = loop;
+}
+
+void rest_begin(struct conn *conn, uint64_t ms)
+{
+    struct loop *loop = conn->loop;
+    struct rest *rest = &conn->rest;
+    ASSERT(!rest->resting && ms <= LIMIT_REST_MS);
+    rest->length = (uint32_t)((ms + REST_STEP_MS - 1) / REST_STEP_MS);
+    rest->until_ms = uv_now(&loop->uv) + (uint64_t)rest->length * REST_STEP_MS;
+    rest->resting = true;
+    rest->next = NULL;
+    rest->previous = loop->rests.last[rest->length];
+    *(rest->previous ? &rest->previous->rest.next : &loop->rests.first[rest->length]) = conn;
+    loop->rests.last[rest->length] = conn;
+    set_timer(loop);
+}

@@ -1,0 +1,236 @@
+/*
+ * The bounds of connections on real sockets: without memory for one it is told so and the next is
+ * heard, those past --max-connections take no places, half a command is not waited for, and a flood of
+ * refusals has to rest.
+ */
+#include "fake.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+#define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
+#define TOO_MANY      "-ERR the limit of open connections is reached\r\n"
+
+static struct fake fake;
+
+static void expect_pong(int client)
+{
+    client_send(client, "PING\r\n");
+    client_expect(client, "+PONG\r\n");
+}
+
+/* Takes all there is; returns how much that was. */
+static uint64_t take_all_memory(void)
+{
+    uint64_t taken = fake.budget.limit - memory_used(&fake.budget);
+    assert_true(memory_charge_connection(&fake.budget, taken));
+    return taken;
+}
+
+static void turned_away_without_memory(uint16_t port, const char *said)
+{
+    int clients[20];
+    for (int i = 0; i < 20; i++)
+        clients[i] = client_open_port(port);
+    for (int i = 0; i < 20; i++) {
+        client_expect(clients[i], said);
+        close(clients[i]);
+    }
+}
+
+static void without_memory_the_next_is_heard_all_the_same(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake_start(&fake);
+    int before = client_open(&fake);
+    expect_pong(before);
+    uint64_t used = memory_used(&fake.budget);
+    for (int round = 0; round < 3; round++) {
+        uint64_t taken = take_all_memory();
+        turned_away_without_memory(fake.server.resp_port, BUSY_CAPACITY);
+        turned_away_without_memory(fake.server.http_port, "HTTP/1.1 503 ");
+        expect_pong(before);
+        memory_release(&fake.budget, taken);
+        int client = client_open(&fake), http = client_open_port(fake.server.http_port);
+        expect_pong(client);
+        client_send(http, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+        client_expect(http, "HTTP/1.1 200 ");
+        close(client);
+        close(http);
+        while (memory_used(&fake.budget) > used)
+            sched_yield();
+    }
+    close(before);
+    fake_stop(&fake);
+}
+
+#define REFUSED 200
+
+static void those_that_are_refused_take_no_places(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.max_connections = 2;
+    fake_start(&fake);
+    int held[2] = {client_open(&fake), client_open(&fake)}, refused[REFUSED];
+    expect_pong(held[0]);
+    expect_pong(held[1]);
+    for (int i = 0; i < REFUSED; i++)
+        refused[i] = client_open(&fake);
+    for (int i = 0; i < REFUSED; i++)
+        client_expect(refused[i], TOO_MANY);
+    assert_int_equal(fake.server.connections, 2);
+    close(held[1]);
+    while (atomic_load(&fake.server.connections) > 1)
+        sched_yield();
+    held[1] = client_open(&fake);
+    expect_pong(held[1]);
+    for (int i = 0; i < REFUSED; i++)
+        client_expect_end(refused[i]);
+    for (int i = 0; i < REFUSED; i++)
+        close(refused[i]);
+    expect_pong(held[0]);
+    close(held[0]);
+    close(held[1]);
+    fake_stop(&fake);
+}
+
+#define ECHOED 60000
+
+static void send_echo(int client)
+{
+    static char echo[ECHOED + 64];
+    int length =
+        snprintf(echo, sizeof echo, "*2\r\n$4\r\nECHO\r\n$%d\r\n%0*d\r\n", ECHOED, ECHOED, 0);
+    assert_int_equal(send(client, echo, (size_t)length, MSG_NOSIGNAL), length);
+}
+
+/* The sockets are full and some of the replies wait with the server, which reads on all the same. */
+static size_t fill_until_replies_wait(int client, int other)
+{
+    uint64_t before = memory_used(&fake.budget);
+    size_t sent = 0;
+    while (memory_used(&fake.budget) < before + KIB(512)) {
+        send_echo(client);
+        sent++;
+        expect_pong(other);
+        assert_true(sent < 1000);
+    }
+    return sent;
+}
+
+static void half_a_command_behind_replies_that_waited_is_closed(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.slow_timeout_ms = 1000;
+    fake_start(&fake);
+    int client = client_open(&fake), other = client_open(&fake);
+    size_t echoes = fill_until_replies_wait(client, other);
+    client_send(client, "PIN");
+    expect_pong(other);
+    static char reply[ECHOED + 16];
+    for (size_t i = 0; i < echoes; i++)
+        assert_int_equal(recv(client, reply, ECHOED + 10, MSG_WAITALL), ECHOED + 10);
+    client_expect_end(client);
+    expect_pong(other);
+    close(client);
+    close(other);
+    fake_stop(&fake);
+}
+
+/* So many commands of one user, of which one may pass. */
+static void send_refused(int client, int count)
+{
+    for (int i = 0; i < count; i++)
+        client_send(client, "LIKED 7 video:1\r\n");
+}
+
+static int read_refused(int client, int count)
+{
+    char line[64];
+    int refused = 0;
+    for (int i = 0; i < count; i++) {
+        client_read_line(client, line, sizeof line);
+        if (strcmp(line, "*1") == 0)
+            client_expect(client, ":1\r\n");
+        else
+            refused += strncmp(line, "-LIMIT retry after ", 19) == 0;
+    }
+    return refused;
+}
+
+static void start_with_a_limit(void)
+{
+    fake_init(&fake);
+    fake.options.limit_user_read = (struct rate){.per_s = 1, .burst = 1};
+    fake_start(&fake);
+}
+
+static void a_flood_of_refusals_has_to_rest(void **state)
+{
+    (void)state;
+    start_with_a_limit();
+    int flood = client_open(&fake), other = client_open(&fake);
+    int rests = 5, count = rests * LIMIT_REFUSALS + 10;
+    uint64_t began_ns = clock_monotonic_ns();
+    send_refused(flood, count);
+    shutdown(flood, SHUT_WR);
+    for (int i = 0; i < 100; i++)
+        expect_pong(other);
+    int refused = read_refused(flood, count);
+    uint64_t took_ms = (clock_monotonic_ns() - began_ns) / 1000000;
+    assert_in_range(refused, count - 1 - took_ms / 1000 - 1, count - 1);
+    assert_true(took_ms >= (uint64_t)(rests - 1) * LIMIT_REST_MS);
+    client_expect_end(flood);
+    close(flood);
+    close(other);
+    fake_stop(&fake);
+}
+
+static void those_that_rest_may_leave(void **state)
+{
+    (void)state;
+    start_with_a_limit();
+    int other = client_open(&fake);
+    for (int i = 0; i < 50; i++) {
+        int flood = client_open(&fake);
+        send_refused(flood, 2 * LIMIT_REFUSALS);
+        expect_pong(other);
+        close(flood);
+    }
+    while (atomic_load(&fake.server.connections) > 1)
+        expect_pong(other);
+    int resting = client_open(&fake);
+    send_refused(resting, 2 * LIMIT_REFUSALS);
+    expect_pong(other);
+    fake_stop(&fake); /* also while one rests */
+    close(resting);
+    close(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_memory_the_next_is_heard_all_the_same),
+        cmocka_unit_test(those_that_are_refused_take_no_places),
+        cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
+        cmocka_unit_test(a_flood_of_refusals_has_to_rest),
+        cmocka_unit_test(those_that_rest_may_leave),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
