@@ -67,7 +67,8 @@ struct memory_row *memory_rows_find(const struct memory_rows *rows, const struct
 void memory_rows_counters(const struct memory_rows *rows, struct item item,
                           const struct memory_row *by_name[LIMIT_NAMES])
 {
-    memset(by_name, 0, LIMIT_NAMES * sizeof(by_name[0]));
+    for (int name = 0; name < LIMIT_NAMES; name++)
+        by_name[name] = NULL;
     if (rows->count == 0)
         return;
     struct memory_key key = memory_key_item(SORT_COUNT, item, 0);
