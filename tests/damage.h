@@ -7,12 +7,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "base/io.h"
 
 /* The caller frees it. */
 static inline uint8_t *file_read(const char *path, size_t *length)
@@ -72,6 +75,42 @@ static inline void file_cut_each_length(const char *path, void (*expect)(void))
     }
     file_write(path, bytes, length);
     free(bytes);
+}
+
+#ifdef LAUD_FAULTS
+/* Each write that is called by this name is claimed and not made in turn, and then `expect` called. */
+static inline void file_skip_each_write(const char *name, void (*save)(void), void (*expect)(void))
+{
+    for (uint64_t nth = 1;; nth++) {
+        char plan[64];
+        snprintf(plan, sizeof plan, "%s:%llu:SKIP", name, (unsigned long long)nth);
+        assert_int_equal(io_faults_plan(plan), 0);
+        save();
+        uint64_t calls = io_faults_calls_at(name);
+        assert_int_equal(io_faults_plan(NULL), 0);
+        if (calls < nth)
+            break;
+        expect();
+    }
+}
+#endif
+
+/* A directory of the test's own, in memory if there is such a place. */
+static inline void directory_in_memory(char *path, size_t size)
+{
+    snprintf(path, size, "%s/laud-test.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(path));
+}
+
+/* Where only that file may be left, and nothing that was written beside it. */
+static inline void directory_with_file_remove(const char *directory, const char *path)
+{
+    char unfinished[128];
+    snprintf(unfinished, sizeof unfinished, "%s.tmp", path);
+    assert_int_equal(access(unfinished, F_OK), -1);
+    unlink(path);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 #endif

@@ -85,6 +85,24 @@ static struct event recorder_event(struct recorder *recorder, size_t at)
     return event;
 }
 
+const struct exclusive exclusive_0_and_2 = {
+    .group_of = {[0] = 1, [2] = 1},
+    .group_count = 1,
+    .groups = {{.count = 2, .kinds = {0, 2}}},
+};
+
+void crew_start(pthread_t *threads, crew_fn *const *work, unsigned count, void *argument)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work[i], argument), 0);
+}
+
+void crew_join(const pthread_t *threads, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
 struct hot_memory_options bed_options(void)
 {
     return (struct hot_memory_options){.shelf_max = 1000,

@@ -30,7 +30,7 @@
 static inline uint64_t test_operations(uint64_t usual)
 {
     const char *text = getenv("LAUD_OPS");
-    return text != NULL ? strtoull(text, NULL, 10) : usual;
+    return text != NULL ? strtoull(text, NULL, 10) : usual / SANITIZED_PART;
 }
 
 /*
@@ -73,6 +73,14 @@ struct bed {
 };
 
 struct hot_memory_options bed_options(void);
+
+/* Kinds 0 and 2 exclude each other. */
+extern const struct exclusive exclusive_0_and_2;
+
+/* One thread for each of these, with one argument for all; and their end. */
+typedef void *crew_fn(void *argument);
+void crew_start(pthread_t *threads, crew_fn *const *work, unsigned count, void *argument);
+void crew_join(const pthread_t *threads, unsigned count);
 
 /* Without a store; quiet: and without a journal, for replay. */
 void bed_open(struct bed *bed, uint64_t limit, struct hot_memory_options options);

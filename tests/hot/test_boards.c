@@ -89,7 +89,7 @@ static void test_model_stored(void **state)
             purge(&bed, model, &chance);
         if (chance_below(&chance, 500) == 0)
             bed_project_all(&bed);
-        if (chance_below(&chance, 20000) == 0)
+        if (i % 20000 == 10000)
             bed_evict(&bed);
         if (chance_below(&chance, 1000) == 0) {
             bed_project_all(&bed);

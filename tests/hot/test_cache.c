@@ -405,24 +405,17 @@ static void run_cache(uint64_t limit, uint64_t operations, bool real_sizes, bool
     free(run);
 }
 
-/* Sanitizers see a tenth: they are ten times slower. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OPERATIONS 100000
-#else
-#define OPERATIONS 1000000
-#endif
-
 static void test_ten_times_more_than_fits(void **state)
 {
     (void)state;
-    uint64_t operations = test_operations(OPERATIONS);
+    uint64_t operations = test_operations(1000000);
     run_cache(MIB(12), operations, false, operations >= 1000000);
 }
 
 static void test_with_stamps_as_in_a_server(void **state)
 {
     (void)state;
-    run_cache(MIB(12), test_operations(OPERATIONS) / 2, true, false);
+    run_cache(MIB(12), test_operations(500000), true, false);
 }
 
 int main(void)

@@ -15,12 +15,6 @@ enum {
     BATCH = 12,
 };
 
-static const struct exclusive groups = {
-    .group_of = {[0] = 1, [2] = 1},
-    .group_count = 1,
-    .groups = {{.count = 2, .kinds = {0, 2}}},
-};
-
 /* How large the world is. A user reacts to so many items, one for each slot. */
 struct shape {
     uint32_t own_users; /* of each thread */
@@ -309,7 +303,7 @@ static void run_threads(struct shape shape, uint64_t operations, bool expire)
 {
     struct chance chance = {test_seed()};
     struct hot_memory_options options = bed_options();
-    options.exclusive = &groups;
+    options.exclusive = &exclusive_0_and_2;
     options.shelf_max = 8;
     if (expire) {
         options.item_ttl_s = 1;  /* as soon as the keeper has come by three times, */

@@ -229,15 +229,10 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
     free(world);
 }
 
-static void test_tiny_shelves(void **state)
+static void test_tiny_and_usual_shelves(void **state)
 {
     (void)state;
     run_world(2, test_operations(3000));
-}
-
-static void test_usual_shelves(void **state)
-{
-    (void)state;
     run_world(1000, test_operations(3000));
 }
 
@@ -357,8 +352,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiny_shelves),
-        cmocka_unit_test(test_usual_shelves),
+        cmocka_unit_test(test_tiny_and_usual_shelves),
         cmocka_unit_test(test_what_passed_is_told),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_waits_only_for_its_own),

@@ -221,22 +221,12 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
     free(world);
 }
 
-static void test_tiny_shelves(void **state)
+static void test_shelves_of_any_size(void **state)
 {
     (void)state;
-    run_world(3, test_operations(3000));
-}
-
-static void test_small_shelves(void **state)
-{
-    (void)state;
-    run_world(16, test_operations(3000));
-}
-
-static void test_usual_shelves(void **state)
-{
-    (void)state;
-    run_world(1000, test_operations(3000));
+    static const uint32_t sizes[] = {3, 16, 1000};
+    for (int i = 0; i < 3; i++)
+        run_world(sizes[i], test_operations(3000));
 }
 
 /* A user whose reactions are all in memory is never a matter for a worker, projected or not. */
@@ -380,9 +370,7 @@ static void test_reactors_wait_for_the_store(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiny_shelves),
-        cmocka_unit_test(test_small_shelves),
-        cmocka_unit_test(test_usual_shelves),
+        cmocka_unit_test(test_shelves_of_any_size),
         cmocka_unit_test(test_hot_lists_need_no_worker),
         cmocka_unit_test(test_friends_of_many),
         cmocka_unit_test(test_without_a_store),

@@ -84,13 +84,11 @@ static void test_walks_while_all_moves(void **state)
     for (uint32_t i = 0; i < STABLE; i++)
         change_as_worker(HOT_SET, i, 10 + i / 4, &scratch);
     pthread_t threads[2];
-    assert_int_equal(pthread_create(&threads[0], NULL, changer, &seed), 0);
-    assert_int_equal(pthread_create(&threads[1], NULL, projecting, NULL), 0);
+    crew_start(threads, (crew_fn *const[]){changer, projecting}, 2, &seed);
     for (uint64_t i = test_operations(2000); i > 0; i--)
         walk(&scratch);
     atomic_store(&ended, true);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    crew_join(threads, 2);
     free(scratch.listed);
     bed_close(&bed);
 }

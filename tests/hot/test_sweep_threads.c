@@ -190,14 +190,11 @@ static void test_while_all_moves(void **state)
     hot_memory_set_reach(bed.hot, reach, NULL);
     struct hot_scratch scratch = {0};
     pthread_t threads[3];
-    assert_int_equal(pthread_create(&threads[0], NULL, changer, &seed), 0);
-    assert_int_equal(pthread_create(&threads[1], NULL, dropper, &seed), 0);
-    assert_int_equal(pthread_create(&threads[2], NULL, projecting, NULL), 0);
+    crew_start(threads, (crew_fn *const[]){changer, dropper, projecting}, 3, &seed);
     for (uint64_t i = test_operations(1000); i > 0 || atomic_load(&drops) < 20; i -= i > 0)
         forget_own(&chance, &scratch);
     atomic_store(&ended, true);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+    crew_join(threads, 3);
     read_journal();
     check_end(&scratch);
     free(scratch.counters);

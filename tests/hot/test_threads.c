@@ -17,12 +17,6 @@ enum {
     PAGE = 40,
 };
 
-static const struct exclusive groups = {
-    .group_of = {[0] = 1, [2] = 1},
-    .group_count = 1,
-    .groups = {{.count = 2, .kinds = {0, 2}}},
-};
-
 struct worker {
     pthread_t thread;
     struct bed *bed;
@@ -180,7 +174,7 @@ static void run_threads(uint32_t shelf_max, uint64_t operations)
 {
     struct chance chance = {test_seed()};
     struct hot_memory_options options = bed_options();
-    options.exclusive = &groups;
+    options.exclusive = &exclusive_0_and_2;
     options.shelf_max = shelf_max;
     struct bed bed;
     struct bed again;

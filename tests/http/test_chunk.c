@@ -9,25 +9,29 @@
 
 #include "base/limits.h"
 #include "http/chunk.h"
+#include "steps.h"
 
 #define BODY_MAX 20
 
 static struct memory_budget budget = {.limit = MIB(1)};
 
+struct reading {
+    struct chunk_scan scan;
+    struct buffer *body;
+};
+
+static enum status read_more(void *context, const char *bytes, size_t seen)
+{
+    struct reading *reading = context;
+    return chunk_read(&reading->scan, bytes, seen, BODY_MAX, reading->body);
+}
+
 static enum status read_in(const char *bytes, size_t length, size_t step, struct buffer *body,
                            size_t *end)
 {
-    struct chunk_scan scan = {0};
-    enum status status = STATUS_MORE;
-    for (size_t seen = 0; status == STATUS_MORE && seen < length;) {
-        seen = seen + step < length ? seen + step : length;
-        char *piece = malloc(seen);
-        assert_non_null(piece);
-        memcpy(piece, bytes, seen);
-        status = chunk_read(&scan, piece, seen, BODY_MAX, body);
-        free(piece);
-    }
-    *end = scan.at;
+    struct reading reading = {.body = body};
+    enum status status = in_steps(bytes, length, step, read_more, &reading);
+    *end = reading.scan.at;
     return status;
 }
 

@@ -26,21 +26,6 @@ static struct fake fake;
 static char body[65536];
 static char head[4096];
 
-static int start(void **state)
-{
-    (void)state;
-    fake_init(&fake);
-    fake_start(&fake);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    fake_stop(&fake);
-    return 0;
-}
-
 static int http_open(void)
 {
     return client_open_port(fake.server.http_port);
@@ -342,7 +327,8 @@ static void stopping_answers_what_a_worker_has(void **state)
 
 int main(void)
 {
-#define ON_A_SERVER(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define ON_A_SERVER(test)                                                                          \
+    cmocka_unit_test_prestate_setup_teardown(test, fake_begin, fake_end, &fake)
     const struct CMUnitTest tests[] = {
         ON_A_SERVER(answers_keep_their_order),
         ON_A_SERVER(a_change_and_its_count_by_a_worker),

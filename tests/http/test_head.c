@@ -11,26 +11,28 @@
 #include "base/limits.h"
 #include "http/head.h"
 #include "say.h"
+#include "steps.h"
 
 #define HEAD_MAX KIB(16)
 
-/* Checks the bytes, seen in steps, each time in a block of their own size. */
+struct checking {
+    struct head_scan scan;
+    const char *problem;
+};
+
+static enum status check_more(void *context, const char *bytes, size_t seen)
+{
+    struct checking *checking = context;
+    return head_check(&checking->scan, bytes, seen, HEAD_MAX, &checking->problem);
+}
+
 static enum status check(const char *bytes, size_t length, size_t step, size_t *end)
 {
-    struct head_scan scan = {0};
-    const char *problem = NULL;
-    enum status status = STATUS_MORE;
-    for (size_t seen = 0; status == STATUS_MORE && seen < length;) {
-        seen = seen + step < length ? seen + step : length;
-        char *piece = malloc(seen);
-        assert_non_null(piece);
-        memcpy(piece, bytes, seen);
-        status = head_check(&scan, piece, seen, HEAD_MAX, &problem);
-        free(piece);
-    }
+    struct checking checking = {0};
+    enum status status = in_steps(bytes, length, step, check_more, &checking);
     if (status != STATUS_OK && status != STATUS_MORE)
-        assert_non_null(problem);
-    *end = scan.at;
+        assert_non_null(checking.problem);
+    *end = checking.scan.at;
     return status;
 }
 

@@ -15,15 +15,8 @@
 
 #define FILES_MAX 16
 
-/* Every repaired directory starts two threads, which the thread sanitizer makes slow; what is
- * tested here has nothing to do with threads. */
-#ifdef __SANITIZE_THREAD__
-#define FLIPS 500 /* of each kind of journal */
-#define CUTS  512
-#else
-#define FLIPS 5000
-#define CUTS  4096
-#endif
+#define FLIPS (5000 / SANITIZED_PART) /* of each kind of journal */
+#define CUTS  (4096 / SANITIZED_PART)
 
 /* A directory in memory, to damage and to put back. */
 struct image {

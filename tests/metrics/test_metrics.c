@@ -63,14 +63,21 @@ static void expect_whole_families(const char *text)
     }
 }
 
+/* The caller frees the names. */
+static struct names *filled_with_names(struct metrics *metrics)
+{
+    struct names *names = names_new();
+    uint16_t type;
+    assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &type), STATUS_OK);
+    fill(metrics, names);
+    return names;
+}
+
 static void everything_is_written_once(void **state)
 {
     (void)state;
     static struct metrics metrics;
-    struct names *names = names_new();
-    uint16_t type;
-    assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &type), STATUS_OK);
-    fill(&metrics, names);
+    struct names *names = filled_with_names(&metrics);
     struct buffer out = {.budget = &budget};
     assert_true(metrics_write(&metrics, &out) && buffer_append(&out, "", 1));
     expect_whole_families(out.bytes);
@@ -117,10 +124,7 @@ static void info_shows_the_same_numbers(void **state)
 {
     (void)state;
     static struct metrics metrics;
-    struct names *names = names_new();
-    uint16_t type;
-    assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &type), STATUS_OK);
-    fill(&metrics, names);
+    struct names *names = filled_with_names(&metrics);
     struct buffer out = {.budget = &budget};
     assert_true(metrics_info(&metrics, METRICS_JOURNAL, &out));
     assert_true(metrics_info(&metrics, METRICS_HOTKEYS, &out) && buffer_append(&out, "", 1));

@@ -244,3 +244,16 @@ void client_read_line(int fd, char *line, size_t size)
     } while (length < 2 || line[length - 1] != '\n');
     line[length - 2] = '\0';
 }
+
+int fake_begin(void **state)
+{
+    fake_init(*state);
+    fake_start(*state);
+    return 0;
+}
+
+int fake_end(void **state)
+{
+    fake_stop(*state);
+    return 0;
+}

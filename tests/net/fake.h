@@ -42,6 +42,10 @@ void fake_init(struct fake *fake);
 void fake_start(struct fake *fake);
 void fake_stop(struct fake *fake); /* if that was not done, and checks that all memory came back */
 
+/* For setup and teardown; the state is a fake. */
+int fake_begin(void **state);
+int fake_end(void **state);
+
 void fake_gate(struct fake *fake, bool open);
 void fake_await_inside(struct fake *fake, int count);
 uint64_t fake_ran(struct fake *fake);

@@ -25,21 +25,6 @@
 
 static struct fake fake;
 
-static int start(void **state)
-{
-    (void)state;
-    fake_init(&fake);
-    fake_start(&fake);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    fake_stop(&fake);
-    return 0;
-}
-
 /* A reply of the loop to somebody else: whatever it had to do before is done. */
 static void pass_a_turn(void)
 {
@@ -483,7 +468,8 @@ static void everybody_gets_what_they_asked_for(void **state)
 
 int main(void)
 {
-#define ON_A_SERVER(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define ON_A_SERVER(test)                                                                          \
+    cmocka_unit_test_prestate_setup_teardown(test, fake_begin, fake_end, &fake)
     const struct CMUnitTest tests[] = {
         ON_A_SERVER(replies_keep_their_order),
         ON_A_SERVER(a_feed_from_memory_alone_does_not_wait),

@@ -12,15 +12,6 @@
 #include "op/op.h"
 #include "words.h"
 
-static struct names *names;
-static struct op_scratch scratch;
-static struct hot_request request;
-
-static enum status decode(const char *line)
-{
-    return words_decode(line, names, &scratch, &request);
-}
-
 static void decodes_lists(void **state)
 {
     (void)state;
@@ -54,11 +45,7 @@ static void decodes_lists(void **state)
 static void refuses_other_words(void **state)
 {
     (void)state;
-    static const struct {
-        const char *line;
-        enum status status;
-        const char *part;
-    } bad[] = {
+    static const struct refusal bad[] = {
         {"LIKES 7", STATUS_BAD_ARITY, "LIKES user type [LIMIT n] [CURSOR c]"},
         {"LIKES 7 video LIMIT", STATUS_BAD_ARITY, "wrong number"},
         {"LIKES 7 video LIMIT 1 CURSOR", STATUS_BAD_ARITY, "wrong number"},
@@ -75,10 +62,7 @@ static void refuses_other_words(void **state)
         {"FRIENDS 1 video:4 CURSOR x", STATUS_BAD_ARGUMENT, "expected LIMIT and a number, once"},
         {"LIKES 7 video CURSOR x", STATUS_BAD_ARGUMENT, "of the same list, got 'x'"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(decode(bad[i].line), bad[i].status);
-        assert_non_null(strstr(scratch.sentence, bad[i].part));
-    }
+    expect_refusals(bad, sizeof bad / sizeof bad[0]);
 }
 
 /* The line with a cursor of `of` behind it. */
@@ -174,13 +158,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    names_free(names);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,5 +166,5 @@ int main(void)
         cmocka_unit_test(a_cursor_is_of_one_list),
         cmocka_unit_test(an_edited_cursor_is_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, free_names);
 }

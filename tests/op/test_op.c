@@ -9,36 +9,7 @@
 
 #include "op/op.h"
 #include "trend/trends.h"
-
-static struct names *names;
-static struct op_scratch scratch;
-static struct hot_request request;
-
-static const struct op_spec *spec_of(const char *name, size_t length)
-{
-    for (size_t i = 0; i < op_count(); i++) {
-        if (strlen(op_get(i)->name) == length && memcmp(op_get(i)->name, name, length) == 0)
-            return op_get(i);
-    }
-    fail_msg("no operation %s", name);
-    return NULL;
-}
-
-/* Decodes a line of words, the first of them the operation. */
-static enum status decode(const char *line)
-{
-    static struct text words[2048];
-    uint32_t count = 0;
-    for (const char *at = line; *at;) {
-        size_t length = strcspn(at, " ");
-        words[count++] = (struct text){at, length};
-        at += length + (at[length] == ' ');
-    }
-    scratch.used = 0;
-    scratch.sentence[0] = '\0';
-    return op_decode(spec_of(words[0].bytes, words[0].length), words + 1, count - 1, names, 1000,
-                     &scratch, &request);
-}
+#include "words.h"
 
 static void decodes_reactions(void **state)
 {
@@ -85,11 +56,7 @@ static void a_feed_says_how_cold_it_asks(void **state)
     assert_int_equal(decode("FEED 1 video:1 COLD skip"), STATUS_OK);
     assert_int_equal(decode("LIKED 1 video:1"), STATUS_OK);
     assert_false(request.memory_only);
-    static const struct {
-        const char *line;
-        enum status status;
-        const char *part;
-    } bad[] = {
+    static const struct refusal bad[] = {
         {"FEED 1 video:1 COLD maybe", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask, got 'maybe'"},
         {"FEED 1 video:1 COLD video:2", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
         {"FEED 1 video:1 COLD", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
@@ -99,10 +66,7 @@ static void a_feed_says_how_cold_it_asks(void **state)
         {"FEED 1 video:1 COLD skip COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},
         {"LIKED 1 video:1 COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(decode(bad[i].line), bad[i].status);
-        assert_non_null(strstr(scratch.sentence, bad[i].part));
-    }
+    expect_refusals(bad, sizeof bad / sizeof bad[0]);
 }
 
 static void decodes_additions(void **state)
@@ -237,10 +201,12 @@ static void items_are_bounded(void **state)
 
     scratch.used = LIMIT_BATCH_ITEMS - 1;
     struct text words[3] = {{"1", 1}, {"video:1", 7}, {"video:2", 7}};
-    assert_int_equal(op_decode(spec_of("FEED", 4), words, 3, names, 0, &scratch, &request),
-                     STATUS_MORE);
-    assert_int_equal(op_decode(spec_of("FEED", 4), words, 2, names, 0, &scratch, &request),
-                     STATUS_OK);
+    assert_int_equal(
+        op_decode(spec_of((struct text){"FEED", 4}), words, 3, names, 0, &scratch, &request),
+        STATUS_MORE);
+    assert_int_equal(
+        op_decode(spec_of((struct text){"FEED", 4}), words, 2, names, 0, &scratch, &request),
+        STATUS_OK);
     assert_int_equal(scratch.used, LIMIT_BATCH_ITEMS);
 }
 

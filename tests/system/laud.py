@@ -313,6 +313,11 @@ class Server:
     def connect(self, **options):
         return Connection(self.port, **options)
 
+    def memory_peak_mib(self):
+        """The most it ever held, by the kernel's own count."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"^VmHWM:\s+(\d+) kB$", file.read(), re.M).group(1)) / 1024
+
     def memory_bytes(self):
         """What it really holds: its resident set."""
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:

@@ -244,7 +244,8 @@ static enum status read_all(struct reading *reading, uint64_t *position, uint32_
 enum status boards_file_read(const char *path, uint64_t *position, uint32_t *count,
                              boards_file_visit_fn *visit, void *context, char *problem, size_t size)
 {
-    struct reading reading = {.path = path, .problem = problem, .problem_size = size};
+    struct reading reading = {.path = path, .problem_size = size};
+    reading.problem = problem;
     *position = 0;
     *count = 0;
     reading.fd = io_open("boards.open", path, O_RDONLY, 0);

@@ -29,8 +29,10 @@ static bool ranked_reserve(struct hot_scratch *scratch, size_t count)
         return true;
     size_t capacity = scratch->ranked_capacity * 2 + LIMIT_TOP;
     capacity = capacity < needed ? needed : capacity;
+    if (capacity > UINT32_MAX)
+        return false;
     struct ranked *ranked = realloc(scratch->ranked, capacity * sizeof(*ranked));
-    if (ranked == NULL || capacity > UINT32_MAX)
+    if (ranked == NULL)
         return false;
     scratch->ranked = ranked;
     scratch->ranked_capacity = (uint32_t)capacity;

@@ -1,4 +1,7 @@
-/* Chains from an array of heads that doubles when there are as many rows as heads. */
+/*
+ * Chains from an array of heads that doubles when there are as many rows as heads. The counters of an
+ * item lie in one chain, whatever their names: so all of them are found in one walk.
+ */
 #include "store/memory/rows.h"
 
 #include <stdlib.h>
@@ -10,7 +13,9 @@ enum { HEADS_FIRST = 64 };
 
 static uint64_t key_hash(const struct memory_key *key)
 {
-    uint64_t rest = (uint64_t)key->sort << 32 | (uint64_t)key->type << 16 | key->name;
+    uint64_t rest = (uint64_t)key->sort << 32 | (uint64_t)key->type << 16;
+    if (key->sort != SORT_COUNT)
+        rest |= key->name;
     return hash_mix(id_hash(key->user, rest), id_hash(key->item, rest + key->time_s));
 }
 
@@ -59,6 +64,23 @@ struct memory_row *memory_rows_find(const struct memory_rows *rows, const struct
     return row;
 }
 
+void memory_rows_counters(const struct memory_rows *rows, struct item item,
+                          const struct memory_row *by_name[LIMIT_NAMES])
+{
+    for (int name = 0; name < LIMIT_NAMES; name++)
+        by_name[name] = NULL;
+    if (rows->count == 0)
+        return;
+    struct memory_key key = memory_key_item(SORT_COUNT, item, 0);
+    uint64_t hash = key_hash(&key);
+    const struct memory_row *row = rows->heads[hash & (rows->head_count - 1)];
+    for (; row != NULL; row = row->next) {
+        key.name = row->key.name;
+        if (row->hash == hash && key_equal(&row->key, &key))
+            by_name[key.name] = row;
+    }
+}
+
 struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memory_key *key)
 {
     struct memory_row *row = memory_rows_find(rows, key);
@@ -92,16 +114,19 @@ void memory_rows_remove(struct memory_rows *rows, struct memory_row *row)
 bool memory_rows_copy(struct memory_rows *to, const struct memory_rows *from)
 {
     *to = (struct memory_rows){0};
+    if (from->head_count > 0 && !resize(to, from->head_count))
+        return false;
     for (size_t i = 0; i < from->head_count; i++)
         for (const struct memory_row *row = from->heads[i]; row != NULL; row = row->next) {
-            struct memory_row *made = memory_rows_make(to, &row->key);
+            struct memory_row *made = malloc(sizeof(*made));
             if (made == NULL) {
                 memory_rows_destroy(to);
                 return false;
             }
-            made->value = row->value;
-            made->length = row->length;
-            memcpy(made->text, row->text, sizeof(made->text));
+            *made = *row;
+            made->next = to->heads[i];
+            to->heads[i] = made;
+            to->count++;
         }
     return true;
 }

@@ -44,6 +44,9 @@ void memory_rows_destroy(struct memory_rows *rows);
 struct memory_row *memory_rows_find(const struct memory_rows *rows, const struct memory_key *key);
 /* Finds or makes, with value 0. NULL: no memory. */
 struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memory_key *key);
+/* All counters of an item: rows by their names, NULL where there is none. */
+void memory_rows_counters(const struct memory_rows *rows, struct item item,
+                          const struct memory_row *by_name[LIMIT_NAMES]);
 void memory_rows_remove(struct memory_rows *rows, struct memory_row *row);
 bool memory_rows_copy(struct memory_rows *to, const struct memory_rows *from);
 

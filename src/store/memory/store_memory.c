@@ -72,13 +72,12 @@ static bool values_add(struct store_values *values, uint8_t name, int64_t value)
 static enum status read_item(const struct memory_rows *rows, struct store_item *item,
                              struct store_values *values)
 {
+    const struct memory_row *by_name[LIMIT_NAMES];
+    memory_rows_counters(rows, item->item, by_name);
     item->first = (uint32_t)values->used;
-    for (uint16_t name = 0; name < LIMIT_NAMES; name++) {
-        struct memory_key key = memory_key_item(SORT_COUNT, item->item, (uint8_t)name);
-        const struct memory_row *row = memory_rows_find(rows, &key);
-        if (row != NULL && !values_add(values, (uint8_t)name, row->value))
+    for (uint16_t name = 0; name < LIMIT_NAMES; name++)
+        if (by_name[name] != NULL && !values_add(values, (uint8_t)name, by_name[name]->value))
             return STATUS_NO_MEMORY;
-    }
     item->count = (uint32_t)values->used - item->first;
     return STATUS_OK;
 }

@@ -36,7 +36,7 @@ static void span_open(struct span *span, struct store_rocksdb *rocks, uint8_t ta
 {
     span->head_length = changed_write_head(span->head, tag, user);
     size_t end_length = changed_write_end(span->end, span->head, span->head_length);
-    span->read = tune_read(NULL, false);
+    span->read = tune_read(NULL, 0);
     rocksdb_readoptions_set_iterate_upper_bound(span->read, (const char *)span->end, end_length);
     span->iterator = rocksdb_create_iterator(rocks->database, span->read);
 }

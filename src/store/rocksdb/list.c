@@ -57,7 +57,7 @@ static enum status read_between(struct store *store, const struct bounds *bounds
     *count = 0;
     if (page->limit == 0)
         return STATUS_OK;
-    rocksdb_readoptions_t *read = tune_read(NULL, false);
+    rocksdb_readoptions_t *read = tune_read(NULL, 0);
     rocksdb_readoptions_set_iterate_lower_bound(read, (const char *)bounds->from,
                                                 bounds->from_length);
     rocksdb_readoptions_set_iterate_upper_bound(read, (const char *)bounds->to, bounds->to_length);

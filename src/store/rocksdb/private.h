@@ -21,6 +21,7 @@ struct store_rocksdb {
     struct memory_budget *budget;
     uint64_t charged;
     uint64_t space_floor; /* free bytes of disk below which nothing is applied */
+    size_t ahead;         /* bytes that a scan reads ahead in each file */
     size_t bulk_min;      /* rows of a batch that goes in as a file */
     bool bulk_apart;      /* and as two of them */
     bool read_only;
@@ -74,8 +75,9 @@ enum status problem_peek(const char *text);
 /* tune.c: all settings in one place. */
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
                                 rocksdb_cache_t *cache);
-/* `scanning`: all rows of a sort, past the cache and with reading ahead. */
-rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, bool scanning);
+size_t tune_ahead(const struct store_rocksdb_options *options);
+/* With `ahead` bytes, of each file: for all rows of a sort, past the cache. 0: for some rows. */
+rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, size_t ahead);
 
 /* mark.c: what a flush reached, kept beside RocksDB's files; -errno. -ENOENT: there is none,
  * -EBADMSG: it does not verify. */

@@ -61,31 +61,62 @@ static enum status found_reaction(void *context, size_t at, const uint8_t *value
     return STATUS_OK;
 }
 
-enum status rocksdb_read_reactions(struct store *store, struct store_reaction *keys, size_t count)
+/* Writes the key of the row of that number, and returns its length. */
+typedef size_t key_fn(const void *rows, size_t at, uint8_t bytes[KEY_MAX]);
+
+/* What is read; `found` gets numbers that begin at `first`. */
+struct reading {
+    const void *rows;
+    key_fn *key;
+    lookup_found_fn *found;
+    void *context;
+    size_t first;
+};
+
+static enum status found_at(void *context, size_t at, const uint8_t *value, size_t length)
+{
+    const struct reading *reading = context;
+    return reading->found(reading->context, reading->first + at, value, length);
+}
+
+/* More than one multi-get are still of one moment. */
+static enum status read_rows(struct store *store, const struct store_snapshot *snapshot,
+                             struct reading *reading, size_t count)
 {
     struct store_rocksdb *rocks = rocksdb_of(store);
-    rocksdb_readoptions_t *read = rocks->read;
     struct store_snapshot *moment = NULL;
-    if (count > LOOKUP_MAX) { /* more than one multi-get, still one moment */
-        moment = rocksdb_take_snapshot(store);
+    if (snapshot == NULL && count > LOOKUP_MAX) {
+        snapshot = moment = rocksdb_take_snapshot(store);
         if (moment == NULL)
             return STATUS_NO_MEMORY;
-        read = moment->read;
     }
+    rocksdb_readoptions_t *read = snapshot != NULL ? snapshot->read : rocks->read;
     enum status status = STATUS_OK;
-    for (size_t first = 0; status == STATUS_OK && first < count; first += LOOKUP_MAX) {
+    for (; status == STATUS_OK && reading->first < count; reading->first += LOOKUP_MAX) {
         struct lookup lookup;
         uint8_t bytes[LOOKUP_MAX][KEY_MAX];
-        size_t part = count - first < LOOKUP_MAX ? count - first : LOOKUP_MAX;
+        size_t part = count - reading->first < LOOKUP_MAX ? count - reading->first : LOOKUP_MAX;
         for (size_t i = 0; i < part; i++) {
             lookup.keys[i] = bytes[i];
-            lookup.lengths[i] = key_write_reaction(bytes[i], &keys[first + i]);
+            lookup.lengths[i] = reading->key(reading->rows, reading->first + i, bytes[i]);
         }
-        status = lookup_run(rocks, read, &lookup, part, false, found_reaction, keys + first);
+        status = lookup_run(rocks, read, &lookup, part, false, found_at, reading);
     }
     if (moment != NULL)
         rocksdb_drop_snapshot(store, moment);
     return status;
+}
+
+static size_t reaction_key(const void *rows, size_t at, uint8_t bytes[KEY_MAX])
+{
+    return key_write_reaction(bytes, (const struct store_reaction *)rows + at);
+}
+
+enum status rocksdb_read_reactions(struct store *store, struct store_reaction *keys, size_t count)
+{
+    struct reading reading = {
+        .rows = keys, .key = reaction_key, .found = found_reaction, .context = keys};
+    return read_rows(store, NULL, &reading, count);
 }
 
 struct items_found {
@@ -131,32 +162,18 @@ static enum status found_item(void *context, size_t at, const uint8_t *value, si
     return STATUS_OK;
 }
 
+static size_t item_key(const void *rows, size_t at, uint8_t bytes[KEY_MAX])
+{
+    return key_write_counters(bytes, ((const struct store_item *)rows)[at].item);
+}
+
 enum status rocksdb_read_items(struct store *store, const struct store_snapshot *snapshot,
                                struct store_item *items, size_t count, struct store_values *values)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
-    struct store_snapshot *moment = NULL;
-    if (snapshot == NULL && count > LOOKUP_MAX) {
-        snapshot = moment = rocksdb_take_snapshot(store);
-        if (moment == NULL)
-            return STATUS_NO_MEMORY;
-    }
-    rocksdb_readoptions_t *read = snapshot != NULL ? snapshot->read : rocks->read;
-    enum status status = STATUS_OK;
-    for (size_t first = 0; status == STATUS_OK && first < count; first += LOOKUP_MAX) {
-        struct lookup lookup;
-        uint8_t bytes[LOOKUP_MAX][KEY_MAX];
-        size_t part = count - first < LOOKUP_MAX ? count - first : LOOKUP_MAX;
-        for (size_t i = 0; i < part; i++) {
-            lookup.keys[i] = bytes[i];
-            lookup.lengths[i] = key_write_counters(bytes[i], items[first + i].item);
-        }
-        struct items_found found = {.items = items + first, .values = values};
-        status = lookup_run(rocks, read, &lookup, part, false, found_item, &found);
-    }
-    if (moment != NULL)
-        rocksdb_drop_snapshot(store, moment);
-    return status;
+    struct items_found found = {.items = items, .values = values};
+    struct reading reading = {
+        .rows = items, .key = item_key, .found = found_item, .context = &found};
+    return read_rows(store, snapshot, &reading, count);
 }
 
 struct store_snapshot *rocksdb_take_snapshot(struct store *store)
@@ -166,7 +183,7 @@ struct store_snapshot *rocksdb_take_snapshot(struct store *store)
     if (snapshot == NULL)
         return NULL;
     snapshot->moment = rocksdb_create_snapshot(rocks->database);
-    snapshot->read = tune_read(snapshot->moment, false);
+    snapshot->read = tune_read(snapshot->moment, 0);
     return snapshot;
 }
 

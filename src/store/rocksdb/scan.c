@@ -13,8 +13,8 @@ static void scan_look(struct scan *scan)
 void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_snapshot_t *snapshot,
                 uint8_t tag)
 {
-    *scan =
-        (struct scan){.read = tune_read(snapshot, true), .from = (char)tag, .to = (char)(tag + 1)};
+    *scan = (struct scan){
+        .read = tune_read(snapshot, rocks->ahead), .from = (char)tag, .to = (char)(tag + 1)};
     rocksdb_readoptions_set_iterate_upper_bound(scan->read, &scan->to, 1);
     scan->iterator = rocksdb_create_iterator(rocks->database, scan->read);
     rocksdb_iter_seek(scan->iterator, &scan->from, 1);

@@ -139,7 +139,8 @@ static bool open_database(struct opening *opening)
     rocks->options = tune_options(options, !opening->has_current, rocks->cache);
     rocks->expiring = expire_filter(&rocks->expired_s);
     rocksdb_options_set_compaction_filter(rocks->options, rocks->expiring);
-    rocks->read = tune_read(NULL, false);
+    rocks->ahead = tune_ahead(options);
+    rocks->read = tune_read(NULL, 0);
     rocks->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(rocks->write, 1);
     rocks->batch = rocksdb_writebatch_create();

@@ -23,9 +23,9 @@ enum {
     RUNS_SLOW = 40, /* that slow writes down */
     RUNS_STOP = 56,
     LOG_NOTHING = 6, /* one above the highest level there is */
-    SCAN_AHEAD = 2 * 1024 * 1024,
-    MERGE_AHEAD_MIN = 64 * 1024,
-    MERGE_AHEAD_PART = 32, /* of the write buffer */
+    AHEAD_MIN = 64 * 1024,
+    AHEAD_MAX = 2 * 1024 * 1024,
+    AHEAD_PART = 32, /* of the write buffer */
 };
 
 static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
@@ -50,11 +50,12 @@ static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
     rocksdb_block_based_options_destroy(table);
 }
 
-/* Every file that is merged is read ahead, so what is large for one is much for a small memory. */
-static size_t merge_ahead(const struct store_rocksdb_options *options)
+/* Every file that is merged or scanned is read ahead, so what is large for one is much for a small
+ * memory. */
+size_t tune_ahead(const struct store_rocksdb_options *options)
 {
-    uint64_t bytes = options->write_buffer_bytes / MERGE_AHEAD_PART;
-    return bytes < MERGE_AHEAD_MIN ? MERGE_AHEAD_MIN : bytes > SCAN_AHEAD ? SCAN_AHEAD : bytes;
+    uint64_t bytes = options->write_buffer_bytes / AHEAD_PART;
+    return bytes < AHEAD_MIN ? AHEAD_MIN : bytes > AHEAD_MAX ? AHEAD_MAX : bytes;
 }
 
 static void tune_compaction(rocksdb_options_t *out, const struct store_rocksdb_options *options)
@@ -73,7 +74,7 @@ static void tune_compaction(rocksdb_options_t *out, const struct store_rocksdb_o
     rocksdb_options_set_level0_stop_writes_trigger(out, RUNS_STOP);
     rocksdb_options_set_compression(out, rocksdb_lz4_compression);
     rocksdb_options_set_max_background_jobs(out, (int)options->threads + 1);
-    rocksdb_options_compaction_readahead_size(out, merge_ahead(options));
+    rocksdb_options_compaction_readahead_size(out, tune_ahead(options));
 }
 
 static void tune_threads(rocksdb_options_t *out, uint32_t threads)
@@ -114,15 +115,15 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     return out;
 }
 
-rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, bool scanning)
+rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, size_t ahead)
 {
     rocksdb_readoptions_t *out = rocksdb_readoptions_create();
     rocksdb_readoptions_set_verify_checksums(out, 1);
     if (snapshot != NULL)
         rocksdb_readoptions_set_snapshot(out, snapshot);
-    if (scanning) {
+    if (ahead > 0) {
         rocksdb_readoptions_set_fill_cache(out, 0);
-        rocksdb_readoptions_set_readahead_size(out, SCAN_AHEAD);
+        rocksdb_readoptions_set_readahead_size(out, ahead);
     }
     return out;
 }
