@@ -13,7 +13,9 @@ median of the rounds counts. The notes say how busy the two cores were: where th
 server is not, the ratio is nearer to 1 than the servers are. Laud runs without its store (--store
 none)."""
 
+import signal
 import sys
+import tempfile
 import time
 
 import area
@@ -28,8 +30,8 @@ PAGE = '{"user":"{user}","items":[{19*"video:{item}",} "video:{item}"]}'
 FEED_IDS = ["--id-base", hot.BASE, "--users", hot.FEED_USERS, "--items", hot.FEED_ITEMS]
 
 # Past what one core does, so that all are asked and none refuses.
-LIMITS = [word for who in ("ip", "user", "device") for what in ("read", "write")
-          for word in (f"--limit-{who}-{what}", "1000000/1000000")]
+LIMITS = "".join(f"limit-{who}-{what} = 1000000/1000000\n" for who in ("ip", "user", "device")
+                 for what in ("read", "write"))
 
 
 class Http(hot.Hot):
@@ -60,11 +62,11 @@ class Http(hot.Hot):
             row.note += (f"; with {side} the server's core is {server:.0%} busy, {each_us:.1f} us a "
                          f"request, the client's {client:.0%}")
 
-    def interleave(self, row, sides):
+    def interleave(self, row, sides, rounds=None):
         """`sides` are functions that measure once, by name, in the order they run."""
         def measure():
             runs = {side: [] for side in sides}
-            for _ in range(self.rounds):
+            for _ in range(rounds or self.rounds):
                 for side, once in sides.items():
                     runs[side].append(once())
                     rig.say(f"  {row.what}: {side} {runs[side][-1]['rate']:,.0f}/s")
@@ -131,18 +133,27 @@ class Http(hot.Hot):
                             "--", "LIKE {user} video:{item}")
 
     def limits(self):
+        """One server, that reads its limits anew in between."""
         row = self.row(what="LIKE P=16 with limits, against without", target=0.9, at_least=True,
                        unit="x")
 
-        def once(*options):
-            with self.laud(*options) as server:
-                run = self.run_likes(server)
-                checked = int(rig.info(server, "Limits")["checked"])
-            if (checked >= run["requests"]) != bool(options):
+        def once(server, path, limits):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(limits)
+            server.process.send_signal(signal.SIGHUP)
+            while (rig.info(server, "Limits")["state"] == "on") != bool(limits):
+                time.sleep(0.01)
+            before = int(rig.info(server, "Limits")["checked"])
+            run = self.run_likes(server)
+            checked = int(rig.info(server, "Limits")["checked"]) - before
+            if (checked >= run["requests"]) != bool(limits):
                 raise rig.Failure(f"{checked:,} of {run['requests']:,} likes were held to limits")
             return run
 
-        self.interleave(row, {"peer": once, "laud": lambda: once(*LIMITS)})
+        with tempfile.NamedTemporaryFile() as file, self.laud("--config", file.name) as server:
+            self.interleave(row, {"peer": lambda: once(server, file.name, ""),
+                                  "laud": lambda: once(server, file.name, LIMITS)},
+                            self.close_rounds)
 
     def hotkeys(self):
         row = self.row(what="LIKE P=16 with hot keys, against without", target=0.98, at_least=True,
@@ -152,7 +163,8 @@ class Http(hot.Hot):
             with self.laud("--hotkeys", choice) as server:
                 return self.run_likes(server)
 
-        self.interleave(row, {"peer": lambda: once("no"), "laud": lambda: once("yes")})
+        self.interleave(row, {"peer": lambda: once("no"), "laud": lambda: once("yes")},
+                        self.close_rounds)
 
     def run(self):
         for name in NAMES:  # each a method

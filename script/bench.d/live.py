@@ -39,7 +39,7 @@ def measure(area_, row, depth):
     """Fills the row: likes a second with streams, and without; can be called by any area."""
     runs = {"peer": [], "laud": []}
     with rig.laud(area_.options.laud, "--durability", "interval", "--live-streams", STREAMS) as server:
-        for number in range(area_.rounds):
+        for number in range(area_.close_rounds):
             for side in ("peer", "laud"):
                 with crowd(server) if side == "laud" else contextlib.nullcontext():
                     before = int(rig.info(server, "Live")["events"])

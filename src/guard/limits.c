@@ -3,9 +3,10 @@
  * its rate, and passes if that stays within a burst of now; so there is nothing to fill up and no
  * difference between a key that is not there and one whose time has passed.
  *
- * A set of cells is two cache lines with a lock of its own, held for a few instructions. A key's cell
- * can only be in its set. A cell's key is a hash of 64 bits with a secret seed, and stands for the
- * key: that two share one cannot be brought about from outside.
+ * A set of cells is a cache line with a lock of its own, held for a few instructions. A key's cell can
+ * only be in its set. Key and set are from a hash of 64 bits with a secret seed, and stand for who
+ * asked: that two share a cell happens once in a billion times, and cannot be brought about from
+ * outside.
  */
 #include "guard/limits.h"
 
@@ -20,24 +21,20 @@
 #include "base/hash.h"
 #include "base/limits.h"
 
-#define CELLS        7
+#define CELLS        5
 #define LEASED       16
 #define SPINS        64
 #define HUGE_PAGE    MIB(2)
 #define SECOND_NS    1000000000ULL
 #define WRITES_SHIFT 8
 
-struct limit_cell {
-    uint64_t key;
-    uint64_t empty_ns;
-};
-
 struct limit_set {
-    _Alignas(128) atomic_bool locked;
-    struct limit_cell cells[CELLS];
+    _Alignas(64) atomic_bool locked;
+    uint32_t keys[CELLS]; /* 0: never used */
+    uint64_t empty_ns[CELLS];
 };
 
-_Static_assert(sizeof(struct limit_set) == 128, "a set is two cache lines");
+_Static_assert(sizeof(struct limit_set) == 64, "a set is a cache line");
 
 void limits_init(struct limits *limits, const uint64_t seed[2], struct memory_budget *budget)
 {
@@ -134,9 +131,8 @@ static void unlock(struct limit_set *set)
 
 static uint64_t key_of(const struct limits *limits, enum limit_by by, bool writes, struct id who)
 {
-    uint64_t key = hash_3(who.lo ^ limits->seed[0], who.hi ^ limits->seed[1],
-                          limits->seed[0] + limits->seed[1] + 2U * by + writes);
-    return key != 0 ? key : 1;
+    return hash_3(who.lo ^ limits->seed[0], who.hi ^ limits->seed[1],
+                  limits->seed[0] + limits->seed[1] + 2U * by + writes);
 }
 
 static struct limit_set *set_of(const struct limits *limits, uint64_t key)
@@ -144,31 +140,41 @@ static struct limit_set *set_of(const struct limits *limits, uint64_t key)
     return &limits->sets[key >> 32 & (limits->set_count - 1)];
 }
 
+static uint32_t cell_key(uint64_t key)
+{
+    return (uint32_t)key != 0 ? (uint32_t)key : 1;
+}
+
 /* A lock on what is not in the cache waits for it, and everything behind waits too. */
 static void fetch_early(const struct limit_set *set)
 {
     __builtin_prefetch(set, 1);
-    __builtin_prefetch((const char *)set + sizeof *set / 2, 1);
 }
 
-/* The cell of this key, made if need be. */
-static struct limit_cell *find_cell(struct limits *limits, struct limit_set *set, uint64_t key,
-                                    uint64_t now_ns)
+static unsigned first_empty(const struct limit_set *set)
 {
-    struct limit_cell *first = &set->cells[0];
-    for (unsigned i = 0; i < CELLS; i++) {
-        struct limit_cell *cell = &set->cells[i];
-        if (cell->key == key)
-            return cell;
-        if (cell->empty_ns < first->empty_ns)
-            first = cell;
-    }
-    if (first->key == 0)
-        atomic_fetch_add_explicit(&limits->cells_used, 1, memory_order_relaxed);
-    else if (first->empty_ns > now_ns)
-        atomic_fetch_add_explicit(&limits->cells_lost, 1, memory_order_relaxed);
-    *first = (struct limit_cell){.key = key};
+    unsigned first = 0;
+    for (unsigned i = 1; i < CELLS; i++)
+        first = set->empty_ns[i] < set->empty_ns[first] ? i : first;
     return first;
+}
+
+/* When the cell of this key will be empty; the cell is made if need be. */
+static uint64_t *find_cell(struct limits *limits, struct limit_set *set, uint64_t key,
+                           uint64_t now_ns)
+{
+    for (unsigned i = 0; i < CELLS; i++) {
+        if (set->keys[i] == cell_key(key))
+            return &set->empty_ns[i];
+    }
+    unsigned i = first_empty(set);
+    if (set->keys[i] == 0)
+        atomic_fetch_add_explicit(&limits->cells_used, 1, memory_order_relaxed);
+    else if (set->empty_ns[i] > now_ns)
+        atomic_fetch_add_explicit(&limits->cells_lost, 1, memory_order_relaxed);
+    set->keys[i] = cell_key(key);
+    set->empty_ns[i] = 0;
+    return &set->empty_ns[i];
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -188,14 +194,14 @@ static uint64_t take_some(struct limits *limits, const struct limit_rule *rule, 
     uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
     struct limit_set *set = set_of(limits, key);
     lock(set);
-    struct limit_cell *cell = find_cell(limits, set, key, now_ns);
-    uint64_t full_ns = cell->empty_ns > now_ns ? least(cell->empty_ns - now_ns, room_ns) : 0;
+    uint64_t *empty_ns = find_cell(limits, set, key, now_ns);
+    uint64_t full_ns = *empty_ns > now_ns ? least(*empty_ns - now_ns, room_ns) : 0;
     uint64_t taken_ns = least(*count * interval_ns, room_ns - full_ns);
     if (taken_ns < *count * interval_ns) {
         *count = (uint32_t)(taken_ns / interval_ns);
         taken_ns = *count * interval_ns;
     }
-    cell->empty_ns = now_ns + full_ns + taken_ns;
+    *empty_ns = now_ns + full_ns + taken_ns;
     unlock(set);
     return *count > 0 ? 0 : full_ns + interval_ns - room_ns;
 }
@@ -207,8 +213,8 @@ static void give_back(struct limits *limits, const struct limit_rule *rule, uint
     struct limit_set *set = set_of(limits, key);
     lock(set);
     for (unsigned i = 0; i < CELLS; i++) {
-        if (set->cells[i].key == key && set->cells[i].empty_ns >= back_ns)
-            set->cells[i].empty_ns -= back_ns;
+        if (set->keys[i] == cell_key(key) && set->empty_ns[i] >= back_ns)
+            set->empty_ns[i] -= back_ns;
     }
     unlock(set);
 }
@@ -226,19 +232,30 @@ void limits_return(struct limits *limits, struct limit_lease *leases)
         return_lease(limits, (enum limit_by)by, &leases[by]);
 }
 
+void limits_foresee(const struct limits *limits, struct id user, bool writes)
+{
+    fetch_early(set_of(limits, key_of(limits, LIMIT_BY_USER, writes, user)));
+}
+
+static bool is_leased(const struct limit_lease *lease, struct id who, bool writes)
+{
+    return lease->left > 0 && lease->writes == writes && id_equal(lease->who, who);
+}
+
 /* Users differ from one request of a connection to the next; its address and device do not. */
-static uint64_t take_one(struct limits *limits, enum limit_by by, bool writes, uint64_t key,
+static uint64_t take_one(struct limits *limits, enum limit_by by, bool writes, struct id who,
                          uint64_t now_ns, struct limit_lease *lease)
 {
-    if (lease->left > 0 && lease->key == key) {
+    if (is_leased(lease, who, writes)) {
         lease->left--;
         return 0;
     }
     return_lease(limits, by, lease);
     uint32_t count = by == LIMIT_BY_USER ? 1 : LEASED;
+    uint64_t key = key_of(limits, by, writes, who);
     uint64_t wait_ns = take_some(limits, &limits->rules[by][writes], key, now_ns, &count);
     if (wait_ns == 0)
-        *lease = (struct limit_lease){.key = key, .left = count - 1, .writes = writes};
+        *lease = (struct limit_lease){.who = who, .key = key, .left = count - 1, .writes = writes};
     return wait_ns;
 }
 
@@ -246,17 +263,11 @@ uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_
                      bool writes, uint64_t now_ns, struct limit_lease *leases, enum limit_by *by)
 {
     unsigned asked = (active >> (writes ? WRITES_SHIFT : 0)) & ask->known;
-    uint64_t keys[LIMIT_BY_TOTAL];
-    for (unsigned i = LIMIT_BY_TOTAL; i-- > 0;) {
-        if (asked >> i & 1) {
-            keys[i] = key_of(limits, (enum limit_by)i, writes, ask->who[i]);
-            fetch_early(set_of(limits, keys[i]));
-        }
-    }
     for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++) {
         if ((asked >> i & 1) == 0)
             continue;
-        uint64_t wait_ns = take_one(limits, (enum limit_by)i, writes, keys[i], now_ns, &leases[i]);
+        uint64_t wait_ns =
+            take_one(limits, (enum limit_by)i, writes, ask->who[i], now_ns, &leases[i]);
         if (wait_ns == 0)
             continue;
         *by = (enum limit_by)i;

@@ -61,6 +61,7 @@ struct limit_ask {
  * left must be given back (limits_return).
  */
 struct limit_lease {
+    struct id who;
     uint64_t key;
     uint32_t left;
     bool writes;
@@ -91,6 +92,9 @@ static inline uint32_t limits_active(struct limits *limits)
  */
 uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_ask *ask,
                      bool writes, uint64_t now_ns, struct limit_lease *leases, enum limit_by *by);
+
+/* This user is likely to be the next that asks: what that takes will be at hand. */
+void limits_foresee(const struct limits *limits, struct id user, bool writes);
 
 /* Gives back what the leases hold, soon after. */
 void limits_return(struct limits *limits, struct limit_lease *leases);

@@ -21,11 +21,31 @@ void batch_end(struct running *r)
     limits_return(&r->loop->server->limits, r->leases);
 }
 
-/* The one that acts is the first word of every operation that has one. */
-static bool find_user(const struct op_spec *spec, const struct text *args, uint32_t count,
-                      struct id *user)
+void batch_foresee(struct running *r, struct text command, struct text first, struct text behind)
 {
-    return spec->pattern[0] == 'u' && count > 0 && id_parse(args[0].bytes, args[0].length, user);
+    struct foreseen *next = &r->next;
+    size_t before = (size_t)(first.bytes - command.bytes); /* or anything, if it was quoted */
+    r->now = *next;
+    next->word = (struct text){NULL, 0};
+    if (before > command.length || behind.length < before + first.length ||
+        memcmp(behind.bytes, command.bytes, before) != 0 ||
+        !id_parse(behind.bytes + before, first.length, &next->user))
+        return;
+    next->word = (struct text){behind.bytes + before, first.length};
+    limits_foresee(&r->loop->server->limits, next->user, r->took_write);
+}
+
+/* The one that acts is the first word of every operation that has one. */
+static bool find_user(const struct running *r, const struct op_spec *spec, const struct text *args,
+                      uint32_t count, struct id *user)
+{
+    if (spec->pattern[0] != 'u' || count == 0)
+        return false;
+    const struct foreseen *now = &r->now;
+    if (args[0].bytes != now->word.bytes || args[0].length != now->word.length)
+        return id_parse(args[0].bytes, args[0].length, user);
+    *user = now->user;
+    return true;
 }
 
 enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
@@ -36,8 +56,9 @@ enum status batch_take(struct running *r, const struct op_spec *spec, const stru
     struct loop_stats *stats = &r->loop->stats;
     struct limit_ask *ask = &conn->ask;
     ask->known &= ~(1U << LIMIT_BY_USER);
-    if (find_user(spec, args, count, &ask->who[LIMIT_BY_USER]))
+    if (find_user(r, spec, args, count, &ask->who[LIMIT_BY_USER]))
         ask->known |= 1U << LIMIT_BY_USER;
+    r->took_write = spec->writes;
     r->limited_ns =
         limits_take(limits, r->limits, ask, spec->writes, r->now_ns, r->leases, &r->limited_by);
     bool refused = r->limited_ns > 0;

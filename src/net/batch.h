@@ -7,6 +7,12 @@
 
 #include "net/conn.h"
 
+/* A word that has been read as a user; all zero: none. */
+struct foreseen {
+    struct text word;
+    struct id user;
+};
+
 /* One run of a connection. */
 struct running {
     struct conn *conn;
@@ -18,8 +24,11 @@ struct running {
     uint64_t limited_ns;      /* LIMITED: for how long */
     enum limit_by limited_by; /* and by which */
     struct limit_lease leases[LIMIT_BY_TOTAL];
-    uint32_t batch; /* requests gathered */
-    bool admitted;  /* the journal takes this batch's events */
+    bool took_write;      /* by the last operation that the limits were asked for */
+    struct foreseen now;  /* the user of the command at hand, if it was seen before */
+    struct foreseen next; /* and of the one behind it */
+    uint32_t batch;       /* requests gathered */
+    bool admitted;        /* the journal takes this batch's events */
     bool out_of_memory;
 };
 
@@ -37,6 +46,13 @@ void batch_watch(struct running *r, uint32_t count);
 
 /* Writes the reply to requests[index]. */
 typedef void batch_reply_fn(struct running *r, uint32_t index);
+
+/*
+ * Looks at what is behind the command at hand, whose first word behind the name is `first`. If that is
+ * the same command, as in most pipelines, its user is remembered, and what the limits know of it is
+ * fetched while this one is run.
+ */
+void batch_foresee(struct running *r, struct text command, struct text first, struct text behind);
 
 /* Takes an operation of the limits that are on. Dry runs count what they would refuse. */
 enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,

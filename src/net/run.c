@@ -193,6 +193,9 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
             refuse(&r, METER_NONE, false, status, problem);
         if (status != STATUS_OK)
             break;
+        if (r.limits != 0 && words.count > 1)
+            batch_foresee(&r, (struct text){bytes + at, words.used}, words.args[1],
+                          (struct text){bytes + at + words.used, length - at - words.used});
         status = run_one(&r, &words);
         if (status == STATUS_OK)
             at += words.used;
