@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+#define DIGITS 18 /* of an integer that fits, whatever they are */
+
 /* What a plain string may hold. */
 static const bool is_plain[256] = {
     [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
@@ -47,10 +49,10 @@ static json_t *read_integer(struct reading *r)
     bool negative = *r->at == '-';
     const char *from = r->at + negative, *at = from;
     json_int_t value = 0;
-    for (; at < r->end && at - from < 19 && *at >= '0' && *at <= '9'; at++)
+    for (; at < r->end && at - from < DIGITS && *at >= '0' && *at <= '9'; at++)
         value = value * 10 + (*at - '0');
     bool last = at < r->end && (*at == ',' || *at == ']' || *at == '}' || *at == ' ');
-    if (at == from || at - from > 18 || (*from == '0' && (negative || at - from > 1)) || !last)
+    if (at == from || (*from == '0' && (negative || at - from > 1)) || !last)
         return NULL;
     r->at = at;
     return json_integer(negative ? -value : value);
