@@ -43,13 +43,21 @@ class Area:
         row.value = row.ours / row.peer
         row.runs = rates
 
+    @staticmethod
+    def compare_pairs(row):
+        """The machine's speed drifts by more than such rows are about: each round is its own ratio."""
+        ratios = [ours / peer for ours, peer in zip(row.runs["laud"], row.runs["peer"])]
+        row.value = rig.median(ratios)
+        row.note += (f"; result: median of {len(ratios)} ratios, each of one round "
+                     f"({min(ratios):.2f} to {max(ratios):.2f})")
+
     def compare(self, row, runs):
         self.compare_rates(row, {side: [run["rate"] for run in runs[side]] for side in runs})
         tails = {side: rig.median([run["latency_us"]["p99"] for run in runs[side]]) / 1000
                  for side in runs}
         row.note = f"p99 {tails['laud']:.2f} ms, peer {tails['peer']:.2f} ms"
         if len(runs["laud"]) != self.rounds:
-            row.note += f"; median of {len(runs['laud'])}"
+            self.compare_pairs(row)
 
 
 def chosen_from(names):

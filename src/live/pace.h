@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PACE_BUSY_PERCENT 2  /* of any time */
+#define PACE_BUSY_PERCENT 1  /* of any time */
 #define PACE_IDLE_PERCENT 20 /* and of what the thread waited beyond half of it */
 #define PACE_MOST_NS      2000000LL
 
