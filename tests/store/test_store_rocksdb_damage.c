@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #include "rocksdb_support.h"
 
 enum { FILES_MAX = 64 };
+
+static const char *program;
 
 /* Every file of a closed store, to be put back after each damage. */
 struct files {
@@ -168,6 +171,43 @@ static void flip_in(const struct kept *kept, size_t at, uint8_t bits)
     kept->bytes[at] ^= bits;
 }
 
+/*
+ * Opens the store in a process of its own, because RocksDB may end it: what it ends with must be
+ * the same refusal then.
+ */
+static bool notices_apart(bool read_only)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl("/proc/self/exe", program, test_directory, read_only ? "read" : "write", NULL);
+        _exit(127);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+        fail_msg("the store was neither read nor refused: wait status %d", status);
+    return WEXITSTATUS(status) == 1;
+}
+
+static bool apart_read_only, apart_noticed;
+
+static void test_apart(void **state)
+{
+    (void)state;
+    apart_noticed = notices(apart_read_only);
+}
+
+static int run_apart(const char *directory, const char *how)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_apart)};
+    snprintf(test_directory, strlen(test_directory) + 1, "%s", directory);
+    apart_read_only = strcmp(how, "read") == 0;
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL) != 0 ? 2 : apart_noticed;
+}
+
 static void test_flipped_byte(void **state)
 {
     (void)state;
@@ -186,11 +226,37 @@ static void test_flipped_byte(void **state)
             uint64_t dice = hash_3(seed, i, round);
             files_restore(&files);
             flip_in(kept, dice % kept->size, (uint8_t)(1U << (dice >> 32) % 8));
-            noticed += notices(round % 2);
+            noticed += notices_apart(round % 2);
         }
     }
     print_message("%zu of %zu flips noticed, the others did no harm\n", noticed, tried);
     assert_true(noticed > tried / 4);
+    files_drop(&files);
+}
+
+/*
+ * The one block that RocksDB reads before it verifies it: the properties of a table, which end where
+ * the index of such blocks begins. Its last word tells its shape, and a table has only one.
+ */
+static void test_flipped_shape(void **state)
+{
+    (void)state;
+    enum { FOOTER = 53, CHECK = 5 };
+    static struct files files;
+    make_store(&files);
+    for (size_t i = 0; i < files.count; i++) {
+        const struct kept *kept = &files.kept[i];
+        if (!is_named(kept, ".sst"))
+            continue;
+        size_t index = 0, at = kept->size - FOOTER;
+        for (unsigned shift = 0; shift == 0 || kept->bytes[at] >> 7 != 0; shift += 7)
+            index |= (size_t)(kept->bytes[++at] & 0x7f) << shift;
+        for (int read_only = 0; read_only < 2; read_only++) {
+            files_restore(&files);
+            flip_in(kept, index - CHECK - 1, 0x80);
+            assert_true(notices_apart(read_only));
+        }
+    }
     files_drop(&files);
 }
 
@@ -331,14 +397,17 @@ static void test_reads_find_rows(void **state)
     files_drop(&files);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    program = argv[0];
+    if (argc == 3)
+        return run_apart(argv[1], argv[2]);
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, test_directory_setup, test_directory_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_missing_file),      TEST(test_truncated_file),       TEST(test_flipped_byte),
-        TEST(test_verify_finds_rows), TEST(test_verify_finds_by_user), TEST(test_lists_find_rows),
-        TEST(test_reads_find_rows),
+        TEST(test_missing_file),    TEST(test_truncated_file),    TEST(test_flipped_byte),
+        TEST(test_flipped_shape),   TEST(test_verify_finds_rows), TEST(test_verify_finds_by_user),
+        TEST(test_lists_find_rows), TEST(test_reads_find_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,11 @@ struct store_snapshot {
 enum status problem_status(char *text, const char *doing);
 enum status problem_peek(const char *text);
 
+/* While RocksDB opens a directory: what aborts refuses it, and exits with 1. */
+struct sigaction;
+void asserted_watch(const char *directory, struct sigaction *before);
+void asserted_leave(const struct sigaction *before);
+
 /* tune.c: all settings in one place. */
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
                                 rocksdb_cache_t *cache);

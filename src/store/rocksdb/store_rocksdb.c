@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -150,12 +151,15 @@ static bool open_database(struct opening *opening)
     const char *families[] = {"default"};
     const rocksdb_options_t *tuned[] = {rocks->options};
     char *text = NULL;
+    struct sigaction before;
+    asserted_watch(options->directory, &before);
     if (options->read_only)
         rocks->database = rocksdb_open_for_read_only_column_families(
             rocks->options, options->directory, 1, families, tuned, &rocks->family, 0, &text);
     else
         rocks->database = rocksdb_open_column_families(rocks->options, options->directory, 1,
                                                        families, tuned, &rocks->family, &text);
+    asserted_leave(&before);
     if (text == NULL)
         return true;
     refuse_status(opening, problem_peek(text), text);
