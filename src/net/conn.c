@@ -222,32 +222,31 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     conn_resume(conn);
 }
 
-/* What is in `out` waits for the journal, behind what waits already, or leaves at once. */
+/*
+ * What is in `out` leaves at the end of a turn, when the journal has what it depends on, behind what
+ * waits already; if there is no memory to wait in, what depends on nothing leaves at once.
+ */
 static void hold(struct conn *conn, struct reply_group waiting)
 {
-    struct journal *journal = conn->loop->server->parts.journal;
+    struct loop *loop = conn->loop;
+    bool released = journal_released(loop->server->parts.journal) >= waiting.position;
     uint64_t end = conn->out_start + conn->out.length;
     if (conn->groups == 0)
         conn->shift = 0;
-    bool free_to_go =
-        conn->groups == 0 && (journal_released(journal) >= waiting.position ||
-                              (!waiting.wrote && journal_state(journal) == STATUS_READONLY));
-    if (free_to_go) {
-        conn->released = end;
-        flush(conn);
-        return;
-    }
     waiting.conn = conn;
     waiting.end = end - (uint64_t)conn->shift;
-    waiting.since_ns = conn->loop->clock_ns;
-    conn->groups++;
-    if (!loop_queue(conn->loop, waiting)) {
-        conn->groups--;
+    waiting.since_ns = released ? 0 : loop->clock_ns;
+    if (loop_queue(loop, waiting)) {
+        conn->groups++;
+    } else if (released && conn->groups == 0) {
+        conn->released = end;
+        flush(conn);
+    } else {
         conn_close(conn);
     }
 }
 
-/* Hands the replies since the last group to the journal's queue, or straight to the socket. */
+/* Makes a group of the replies since the last one. */
 static void group(struct conn *conn)
 {
     if (conn->replies == 0)

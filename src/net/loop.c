@@ -2,7 +2,9 @@
  * One turn of the loop, in order:
  *
  *   poll        libuv reads each ready connection; its commands run at once and its replies join
- *               the queue of groups (or leave, if they depend on nothing that is not yet released)
+ *               the queue of groups, also those that depend on nothing that is not yet released:
+ *               one after another at the end of the turn they wake a client of many connections
+ *               once, where one between each two commands would wake it again and again
  *   check       if anything was written this turn, the journal is kicked: once, so that one sync
  *               covers the whole turn. Groups up to the position the journal has released leave, in
  *               order; connections that waited for the guard's leave to write run on
@@ -83,8 +85,9 @@ static void release_groups(struct loop *loop)
         if (!failed && loop->groups[loop->group_first].position > released)
             break;
         struct reply_group group = take_group(loop);
-        buckets_add(&loop->watch.meter.waits, now_ns - group.since_ns, BUCKETS_SHIFT_NS,
-                    group.replies);
+        if (group.since_ns > 0)
+            buckets_add(&loop->watch.meter.waits, now_ns - group.since_ns, BUCKETS_SHIFT_NS,
+                        group.replies);
         if (group.position <= released || !group.wrote)
             conn_release(group.conn, &group);
         else

@@ -42,7 +42,7 @@ struct reply_group {
     struct conn *conn;
     uint64_t position; /* of the journal, that they depend on */
     uint64_t end;      /* offset behind them in the connection's stream of reply bytes */
-    uint64_t since_ns; /* when they were ready */
+    uint64_t since_ns; /* when they were ready, if they had to wait for the journal */
     uint32_t replies;
     bool wrote; /* some of them acknowledge a write */
     bool bare;  /* some of them have no body */
