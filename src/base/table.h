@@ -174,4 +174,27 @@ static inline uint32_t table_peek(const struct table_bucket *bucket, uint64_t ha
     return cell & TABLE_LINK ? 0 : cell;
 }
 
+/*
+ * Without the lock: fetches the rest of a full bucket, to be peeked at; NULL if it is not full. The
+ * rest goes when it is not needed any more, and then another cell may be there: harmless, but not to
+ * a sanitizer.
+ */
+static inline const struct table_bucket *table_prefetch_rest(const struct table *table,
+                                                             const struct table_bucket *bucket)
+{
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    (void)table;
+    (void)bucket;
+    return NULL;
+#else
+    uint32_t last = bucket == NULL ? 0 : table_cell(bucket, TABLE_SLOTS - 1);
+    if (!(last & TABLE_LINK))
+        return NULL;
+    const struct table_bucket *rest = slab_hint(table->slab, last & ~TABLE_LINK);
+    __builtin_prefetch(rest, 1);
+    __builtin_prefetch((const char *)(rest + 1) - 1, 1);
+    return rest;
+#endif
+}
+
 #endif

@@ -155,6 +155,34 @@ static void test_replace_moves_a_row(void **state)
     bed_close(&bed);
 }
 
+/* Every row is found by peeking at its bucket, or else at the bucket's rest; some are in the rest. */
+static void test_peek_finds_the_rest(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_open(&bed, MIB(16), UINT64_MAX);
+    for (uint64_t key = 1; key <= 100000; key++)
+        assert_true(insert(&bed, key));
+    unsigned direct = 0, in_rest = 0;
+    for (uint64_t key = 1; key <= 100000; key++) {
+        uint64_t hash = hash_of(&bed, key);
+        const struct table_bucket *bucket = table_prefetch(&bed.table, hash);
+        uint32_t cell = table_peek(bucket, hash);
+        direct += cell != 0;
+        if (cell == 0 && (cell = table_peek(table_prefetch_rest(&bed.table, bucket), hash)) != 0)
+            in_rest++;
+        assert_true(cell == 0 || cell == find(&bed, key));
+    }
+    assert_true(direct > 70000);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+    assert_in_range(direct + in_rest, 99900, 100000);
+    assert_true(in_rest > 1000);
+#else
+    assert_int_equal(in_rest, 0);
+#endif
+    bed_close(&bed);
+}
+
 /* Without memory to grow the table goes on until there is none for rows; nothing is lost. */
 static void test_full_budget_loses_nothing(void **state)
 {
@@ -370,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_finds_among_equal_hashes),
         cmocka_unit_test(test_stays_small),
         cmocka_unit_test(test_replace_moves_a_row),
+        cmocka_unit_test(test_peek_finds_the_rest),
         cmocka_unit_test(test_full_budget_loses_nothing),
         cmocka_unit_test(test_walk_misses_none_that_stayed),
         cmocka_unit_test(test_walk_of_long_rests),

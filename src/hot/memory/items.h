@@ -102,16 +102,17 @@ static inline void item_touch(struct item_row *row)
 void item_evict(struct item_shard *shard, uint64_t hash, uint32_t cell);
 bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell); /* false: no memory */
 
-/* Without the lock: brings the row of the hash closer, reads nothing of it. */
-static inline void item_prefetch(const struct item_shard *shard, const struct table_bucket *bucket,
+/* Without the lock: brings the row of the hash closer, reads nothing of it; false: it is not there. */
+static inline bool item_prefetch(const struct item_shard *shard, const struct table_bucket *bucket,
                                  uint64_t hash)
 {
     uint32_t cell = table_peek(bucket, hash);
     if (cell == 0)
-        return;
+        return false;
     const char *row = slab_hint(&shard->slab, cell);
     __builtin_prefetch(row, 1);
     __builtin_prefetch(row + ITEM_ROW_USUAL - 1, 1);
+    return true;
 }
 
 struct item item_of(const struct item_row *row);

@@ -403,8 +403,15 @@ static void group_fetch(struct hot_memory *hot, const struct hot_request *reques
         uint64_t hash = group->hashes[i] = item_hash_of(hot, request->items[from + i]);
         buckets[i] = table_prefetch(&item_shard_of(hot, hash)->table, hash);
     }
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct item_shard *shard = item_shard_of(hot, group->hashes[i]);
+        buckets[i] = item_prefetch(shard, buckets[i], group->hashes[i])
+                         ? NULL
+                         : table_prefetch_rest(&shard->table, buckets[i]);
+    }
     for (uint32_t i = 0; i < group->count; i++)
-        item_prefetch(item_shard_of(hot, group->hashes[i]), buckets[i], group->hashes[i]);
+        if (buckets[i] != NULL)
+            item_prefetch(item_shard_of(hot, group->hashes[i]), buckets[i], group->hashes[i]);
 }
 
 /* The first group is fetched already. */
