@@ -3,8 +3,8 @@
  * its rate, and passes if that stays within a burst of now; so there is nothing to fill up and no
  * difference between a key that is not there and one whose time has passed.
  *
- * A set of cells is a cache line with a lock of its own, held for a few instructions. A key's cell can
- * only be in its set. Key and set are from a hash of 64 bits with a secret seed, and stand for who
+ * A set of cells is a cache line with a lock of its own, held for a few instructions; where only one
+ * thread takes, nobody locks. A key's cell can only be in its set. Key and set are from a hash of 64 bits with a secret seed, and stand for who
  * asked: that two share a cell happens once in a billion times, and cannot be brought about from
  * outside.
  */
@@ -36,9 +36,11 @@ struct limit_set {
 
 _Static_assert(sizeof(struct limit_set) == 64, "a set is a cache line");
 
-void limits_init(struct limits *limits, const uint64_t seed[2], struct memory_budget *budget)
+void limits_init(struct limits *limits, const uint64_t seed[2], bool shared,
+                 struct memory_budget *budget)
 {
     memset(limits, 0, sizeof *limits);
+    limits->shared = shared;
     limits->seed[0] = seed[0];
     limits->seed[1] = seed[1];
     limits->budget = budget;
@@ -116,9 +118,11 @@ bool limits_set(struct limits *limits, const struct limit_rates *rates, uint64_t
     return true;
 }
 
-static void lock(struct limit_set *set)
+static void lock(const struct limits *limits, struct limit_set *set)
 {
-    for (unsigned i = 0; atomic_exchange_explicit(&set->locked, true, memory_order_acquire); i++) {
+    for (unsigned i = 0;
+         limits->shared && atomic_exchange_explicit(&set->locked, true, memory_order_acquire);
+         i++) {
         if (i >= SPINS)
             sched_yield(); /* whoever has it does not run */
     }
@@ -193,7 +197,7 @@ static uint64_t take_some(struct limits *limits, const struct limit_rule *rule, 
     uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
     struct limit_set *set = set_of(limits, key);
-    lock(set);
+    lock(limits, set);
     uint64_t *empty_ns = find_cell(limits, set, key, now_ns);
     uint64_t full_ns = *empty_ns > now_ns ? least(*empty_ns - now_ns, room_ns) : 0;
     uint64_t taken_ns = least(*count * interval_ns, room_ns - full_ns);
@@ -211,7 +215,7 @@ static void give_back(struct limits *limits, const struct limit_rule *rule, uint
 {
     uint64_t back_ns = count * atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     struct limit_set *set = set_of(limits, key);
-    lock(set);
+    lock(limits, set);
     for (unsigned i = 0; i < CELLS; i++) {
         if (set->keys[i] == cell_key(key) && set->empty_ns[i] >= back_ns)
             set->empty_ns[i] -= back_ns;

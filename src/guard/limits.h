@@ -44,6 +44,7 @@ struct limits {
     struct limit_set *sets; /* NULL until a limit is set; then until limits_free */
     uint64_t set_count;     /* a power of two */
     uint64_t seed[2];
+    bool shared;
     struct memory_budget *budget;
     _Atomic uint64_t cells_used; /* ever */
     _Atomic uint64_t cells_lost; /* that gave way before they were empty */
@@ -67,8 +68,9 @@ struct limit_lease {
     bool writes;
 };
 
-/* All off. The seed is secret: it decides who shares a cell. */
-void limits_init(struct limits *limits, const uint64_t seed[2], struct memory_budget *budget);
+/* All off. The seed is secret: it decides who shares a cell. Shared: more than one thread takes. */
+void limits_init(struct limits *limits, const uint64_t seed[2], bool shared,
+                 struct memory_budget *budget);
 void limits_free(struct limits *limits);
 
 /* The rates that the options say. */

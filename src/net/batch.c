@@ -23,28 +23,31 @@ void batch_end(struct running *r)
 
 void batch_foresee(struct running *r, struct text command, struct text first, struct text behind)
 {
-    struct foreseen *next = &r->next;
+    struct op_user *next = &r->next;
     size_t before = (size_t)(first.bytes - command.bytes); /* or anything, if it was quoted */
     r->now = *next;
     next->word = (struct text){NULL, 0};
     if (before > command.length || behind.length < before + first.length ||
         memcmp(behind.bytes, command.bytes, before) != 0 ||
-        !id_parse(behind.bytes + before, first.length, &next->user))
+        !id_parse(behind.bytes + before, first.length, &next->id))
         return;
     next->word = (struct text){behind.bytes + before, first.length};
-    limits_foresee(&r->loop->server->limits, next->user, r->took_write);
+    limits_foresee(&r->loop->server->limits, next->id, r->took_write);
 }
 
 /* The one that acts is the first word of every operation that has one. */
-static bool find_user(const struct running *r, const struct op_spec *spec, const struct text *args,
+static bool find_user(struct running *r, const struct op_spec *spec, const struct text *args,
                       uint32_t count, struct id *user)
 {
     if (spec->pattern[0] != 'u' || count == 0)
         return false;
-    const struct foreseen *now = &r->now;
-    if (args[0].bytes != now->word.bytes || args[0].length != now->word.length)
-        return id_parse(args[0].bytes, args[0].length, user);
-    *user = now->user;
+    struct op_user *now = &r->now;
+    if (args[0].bytes != now->word.bytes || args[0].length != now->word.length) {
+        if (!id_parse(args[0].bytes, args[0].length, &now->id))
+            return false;
+        now->word = args[0];
+    }
+    *user = now->id;
     return true;
 }
 

@@ -8,11 +8,6 @@
 #include "net/conn.h"
 
 /* A word that has been read as a user; all zero: none. */
-struct foreseen {
-    struct text word;
-    struct id user;
-};
-
 /* One run of a connection. */
 struct running {
     struct conn *conn;
@@ -24,11 +19,11 @@ struct running {
     uint64_t limited_ns;      /* LIMITED: for how long */
     enum limit_by limited_by; /* and by which */
     struct limit_lease leases[LIMIT_BY_TOTAL];
-    bool took_write;      /* by the last operation that the limits were asked for */
-    struct foreseen now;  /* the user of the command at hand, if it was seen before */
-    struct foreseen next; /* and of the one behind it */
-    uint32_t batch;       /* requests gathered */
-    bool admitted;        /* the journal takes this batch's events */
+    bool took_write;     /* by the last operation that the limits were asked for */
+    struct op_user now;  /* the user of the command at hand, if it was read already */
+    struct op_user next; /* and of the one behind it */
+    uint32_t batch;      /* requests gathered */
+    bool admitted;       /* the journal takes this batch's events */
     bool out_of_memory;
 };
 

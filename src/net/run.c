@@ -80,9 +80,11 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
         return status;
     }
     loop->scratch.sentence[0] = '\0';
+    loop->scratch.user = r->now;
     if (status == STATUS_OK)
         status = op_decode(spec, args, count, loop->server->parts.names, r->time_s, &loop->scratch,
                            &loop->requests[r->batch]);
+    loop->scratch.user = (struct op_user){0};
     if (status == STATUS_MORE)
         return run_before(r) == STATUS_OK ? gather(r, spec, args, count) : STATUS_BLOCKED;
     if (status != STATUS_OK) {

@@ -186,7 +186,7 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
             listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
 }
 
-static bool set_guard(struct server *server, char *problem, size_t size)
+static bool set_guard(struct server *server, unsigned threads, char *problem, size_t size)
 {
     const struct options *options = server->parts.options;
     struct limit_rates rates;
@@ -198,7 +198,7 @@ static bool set_guard(struct server *server, char *problem, size_t size)
     if (options->tokens[0] != '\0' && !access_load(&server->access, options->tokens, problem, size))
         return false;
     limits_rates_of(options, &rates);
-    limits_init(&server->limits, server->parts.limits_seed, server->parts.budget);
+    limits_init(&server->limits, server->parts.limits_seed, threads > 1, server->parts.budget);
     if (limits_set(&server->limits, &rates, options->limit_memory))
         return true;
     snprintf(problem, size, "no memory for the table of limits, see --limit-memory");
@@ -226,7 +226,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ms = clock_wall_ms();
     commands_init(&server->commands);
-    if (!set_guard(server, problem, size))
+    if (!set_guard(server, threads, problem, size))
         return false;
     start_watching(server, threads);
     if (!listen_all(server, threads, problem, size))

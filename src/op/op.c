@@ -102,7 +102,10 @@ static enum status refuse_name(struct decoding *d, enum status status, struct te
 
 static enum status decode_user(struct decoding *d, struct text word)
 {
-    if (!id_parse(word.bytes, word.length, &d->request->user))
+    const struct op_user *read = &d->scratch->user;
+    if (word.length > 0 && word.bytes == read->word.bytes && word.length == read->word.length)
+        d->request->user = read->id;
+    else if (!id_parse(word.bytes, word.length, &d->request->user))
         return refuse(d, STATUS_BAD_ARGUMENT, "a user must be an unsigned 64-bit decimal or a UUID",
                       word);
     return STATUS_OK;

@@ -44,6 +44,12 @@ struct op_type {
     char text[LIMIT_NAME_LENGTH + 1]; /* no terminator */
 };
 
+/* A user that has been read already, and the word it was read from. */
+struct op_user {
+    struct text word;
+    struct id id;
+};
+
 /*
  * Items and answers of the requests of one batch, and the sentence of the last refusal. All zero at
  * first.
@@ -51,6 +57,7 @@ struct op_type {
 struct op_scratch {
     uint32_t used; /* of items and answers; the caller sets it to 0 between batches */
     struct op_type type;
+    struct op_user user; /* of the words to be decoded, if the caller knows it; else all zero */
     struct item items[LIMIT_BATCH_ITEMS];
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
     char sentence[256];

@@ -23,7 +23,7 @@ static const uint64_t seed[2] = {0x1234, 0x5678};
 static void begin(struct limits *limits)
 {
     budget = (struct memory_budget){.limit = MIB(64)};
-    limits_init(limits, seed, &budget);
+    limits_init(limits, seed, true, &budget);
 }
 
 static struct limit_rates rates_of(enum limit_by by, uint64_t per_s, uint64_t burst)

@@ -40,6 +40,26 @@ static void decodes_reactions(void **state)
     assert_int_equal(request.name, NAME_UNKNOWN);
 }
 
+/* What the caller has read stands for that word, and for no other. */
+static void a_user_is_read_once(void **state)
+{
+    (void)state;
+    static const char line[] = "11video:1";
+    const struct text words[] = {{line, 1}, {line + 2, 7}},
+                      other[] = {{line + 1, 1}, {line + 2, 7}},
+                      empty[] = {{NULL, 0}, {line + 2, 7}};
+    const struct op_spec *like = spec_of((struct text){"LIKE", 4});
+    scratch.user = (struct op_user){.word = words[0], .id.lo = 77};
+    assert_int_equal(op_decode(like, words, 2, names, 0, &scratch, &request), STATUS_OK);
+    assert_int_equal(request.user.lo, 77);
+    assert_int_equal(op_decode(like, other, 2, names, 0, &scratch, &request), STATUS_OK);
+    assert_int_equal(request.user.lo, 1);
+    scratch.user = (struct op_user){0};
+    assert_int_equal(op_decode(like, words, 2, names, 0, &scratch, &request), STATUS_OK);
+    assert_int_equal(request.user.lo, 1);
+    assert_int_equal(op_decode(like, empty, 2, names, 0, &scratch, &request), STATUS_BAD_ARGUMENT);
+}
+
 static void a_feed_says_how_cold_it_asks(void **state)
 {
     (void)state;
@@ -337,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes_reactions),
+        cmocka_unit_test(a_user_is_read_once),
         cmocka_unit_test(a_feed_says_how_cold_it_asks),
         cmocka_unit_test(decodes_additions),
         cmocka_unit_test(a_token_belongs_to_item_and_counter),
