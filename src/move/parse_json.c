@@ -126,7 +126,7 @@ static bool is_key(struct text text, enum key key)
 
 static enum status read_key(struct reading *reading, enum key *key)
 {
-    struct text text = {0};
+    struct text text = {"", 0};
     if (!take(reading, '"'))
         return expected(reading, "'\"' and a key");
     enum status status = read_string(reading, &text);

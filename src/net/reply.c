@@ -172,7 +172,8 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
     if (!buffer_reserve(out, 3 * LINE_ROOM + CURSOR_ROUND_TEXT + request->count * CHANGE_ROOM))
         return false;
     char *at = put_line(out->bytes + out->length, '*', 2 + 4 * (uint64_t)request->count);
-    at = put_bulk(at, cursor, cursor_write_round(request, cursor));
+    size_t length = cursor_write_round(request, cursor);
+    at = put_bulk(at, cursor, length);
     at = put_line(at, ':', request->more);
     for (uint32_t i = 0; i < request->count; i++) {
         const struct store_listed *change = &scratch->listed[request->first + i];

@@ -106,11 +106,11 @@ static void keeps_the_first_error(void **state)
 static void long_lines(void **state)
 {
     (void)state;
-    char bytes[4096] = "HTTP/1.1 400 ";
-    memset(bytes + 13, 'x', 1000);
-    strcpy(bytes + 1013, "\r\nX-Long: ");
-    memset(bytes + 1023, 'y', 1000);
-    strcpy(bytes + 2023, "\r\nContent-Length: 3\r\n\r\nabc");
+    char x[1001] = {0}, y[1001] = {0}, bytes[4096];
+    memset(x, 'x', sizeof x - 1);
+    memset(y, 'y', sizeof y - 1);
+    snprintf(bytes, sizeof bytes, "HTTP/1.1 400 %s\r\nX-Long: %s\r\nContent-Length: 3\r\n\r\nabc",
+             x, y);
     for (size_t cut = 1; cut < strlen(bytes); cut += 111) {
         struct response_reader reader;
         response_reader_init(&reader);

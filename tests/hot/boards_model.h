@@ -138,10 +138,11 @@ static void expect_parts(struct bed *bed, const struct model *model)
         uint64_t hash = item_hash_of(hot, model_item(type, number));
         const struct board_part *part =
             board_find(&item_shard_of(hot, hash)->boards, board_key(types[type], names[name]));
-        if (entry.value == 0 ||
-            (part != NULL && part->floored && ranked_order(entry, part->floor) >= 0))
+        if (entry.value == 0)
             continue;
         assert_non_null(part);
+        if (part->floored && ranked_order(entry, part->floor) >= 0)
+            continue;
         assert_false(part->limited);
         uint32_t at = 0;
         while (at < part->count && ranked_order(board_entry(part, at), entry) != 0)

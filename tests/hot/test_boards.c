@@ -450,9 +450,11 @@ static uint8_t *file_read(size_t *length)
 {
     struct stat about;
     int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0 && fstat(fd, &about) == 0);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &about), 0);
     *length = (size_t)about.st_size;
     uint8_t *bytes = malloc(*length);
+    assert_non_null(bytes);
     assert_true(read(fd, bytes, *length) == (ssize_t)*length);
     close(fd);
     return bytes;

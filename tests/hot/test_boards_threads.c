@@ -61,18 +61,18 @@ static void look(struct id id, int64_t value, unsigned worker, struct hot_scratc
 
 static void *writer(void *argument)
 {
-    uint32_t number = *(const uint32_t *)argument;
-    struct chance chance = {seed + number};
+    uint32_t worker = *(const uint32_t *)argument;
+    struct chance chance = {seed + worker};
     struct hot_scratch scratch = {0};
-    uint32_t own = ITEMS + number;
-    int64_t value = add(own, 1 << 30, number, &scratch);
+    uint32_t own = ITEMS + worker;
+    add(own, 1 << 30, worker, &scratch);
     for (uint64_t i = test_operations(150000); i > 0; i--) {
         uint32_t other = chance_below(&chance, ITEMS);
         int64_t by = chance_below(&chance, 20);
-        add(other, i / 5000 % 2 ? by : -by, number, &scratch);
+        add(other, i / 5000 % 2 ? by : -by, worker, &scratch);
         if (chance_below(&chance, 16) == 0) {
-            value = add(own, chance_below(&chance, 7) - 3, number, &scratch);
-            look(id_number(own), value, number, &scratch);
+            int64_t value = add(own, (int64_t)chance_below(&chance, 7) - 3, worker, &scratch);
+            look(id_number(own), value, worker, &scratch);
         }
     }
     free(scratch.ranked);

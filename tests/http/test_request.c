@@ -104,8 +104,7 @@ static void ambiguous_requests_are_refused(void **state)
         "Transfer-Encoding: gzip, chunked\r\n",
         "Transfer-Encoding: identity\r\n",
         "Transfer-Encoding: xchunked\r\n",
-        "Transfer-Encoding: \x0b"
-        "chunked\r\n",
+        "Transfer-Encoding: \vchunked\r\n",
         "Transfer-Encoding: \"chunked\"\r\n",
         "Transfer-Encoding:\r\n",
         "Transfer-Encoding : chunked\r\n",

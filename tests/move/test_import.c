@@ -273,7 +273,7 @@ static void expect_summary(const struct import *import, const struct import_summ
 /* One attempt after the other at the same rows, each from the start, all but the last left. */
 static void attempt_all(struct stage *stage, struct model *model, struct chance *chance)
 {
-    struct given rows[ROWS];
+    struct given rows[ROWS] = {0};
     struct import_summary summary = {0};
     uint32_t count = 1 + chance_below(chance, ROWS);
     for (uint32_t i = 0; i < count; i++) {

@@ -72,7 +72,7 @@ static void refuses_others(void **state)
     refuses("unix:///x?password=secret", "?db=N");
     char longest[1024] = "redis://:secret";
     memset(longest + 15, 'x', 1000);
-    strcpy(longest + 1000, "@h");
+    memcpy(longest + 1000, "@h", sizeof "@h");
     refuses(longest, "too long");
     memcpy(longest, "unix:///", 8);
     refuses(longest, "108");

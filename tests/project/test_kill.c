@@ -256,10 +256,12 @@ static void trial(const char *directory, uint64_t seed, struct chance *chance, s
     char plan[64] = "";
     useconds_t after_us = 0;
     uint32_t *count = &tally->at_any_time;
-    uint32_t way = tally->trials++ % (POINTS + 4);
-#ifndef LAUD_FAULTS
-    way = POINTS;
+#ifdef LAUD_FAULTS
+    uint32_t way = tally->trials % (POINTS + 4);
+#else
+    uint32_t way = POINTS;
 #endif
+    tally->trials++;
     if (way < POINTS) {
         snprintf(plan, sizeof plan, "%s:%u:KILL", points[way], 1 + chance_below(chance, 10));
         count = &tally->at_point[way];

@@ -27,8 +27,10 @@ bool list_reserve(struct hot_scratch *scratch, size_t count)
         return true;
     size_t capacity = scratch->listed_capacity * 2 + LIMIT_LIST + 1;
     capacity = capacity < needed ? needed : capacity;
+    if (capacity > UINT32_MAX)
+        return false;
     struct store_listed *listed = realloc(scratch->listed, capacity * sizeof(*listed));
-    if (listed == NULL || capacity > UINT32_MAX)
+    if (listed == NULL)
         return false;
     scratch->listed = listed;
     scratch->listed_capacity = (uint32_t)capacity;
@@ -180,6 +182,7 @@ struct list_stored {
 static enum status stored_read(struct hot_memory *hot, const struct list_wish *wish,
                                struct list_stored *stored)
 {
+    ASSERT(wish->want > 0);
     size_t some = stored->count < wish->want ? wish->want : stored->count;
     size_t got = 0;
     struct store_listed *listed = realloc(stored->listed, (stored->count + some) * sizeof(*listed));
