@@ -27,7 +27,7 @@
 #define TRIM_SECONDS             1        /* between two looks at what malloc could give back */
 #define ARENAS                   2        /* of malloc; what each keeps for itself nobody counts */
 #define LARGE_BYTES              KIB(128) /* and from which on it keeps nothing; see bound_malloc */
-#define TRIM_PART                8        /* of the memory: when less is left, it gives back all */
+#define TRIM_PART                8        /* of what is left for the uncounted: then it gives all */
 
 /* What `serve` holds while it runs. */
 struct serving {
@@ -154,9 +154,12 @@ static void bound_malloc(void)
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
 
-static bool is_nearly_full(const struct serving *s)
+/* Is nearly all used that was left for what nobody counts? */
+static bool is_beside_full(struct serving *s)
 {
-    return info_resident_bytes() > s->sizes.memory - s->sizes.memory / TRIM_PART;
+    uint64_t beside = s->sizes.memory - s->sizes.budget;
+    return beside > 0 &&
+           info_resident_bytes() > memory_used(&s->budget) + beside - beside / TRIM_PART;
 }
 
 /* Sleeps until asked to stop, and tidies up now and then. */
@@ -167,7 +170,7 @@ static void wait_for_signal(struct serving *s)
     while ((number = sigtimedwait(&s->signals, NULL, &pause)) < 0 || number == SIGHUP) {
         if (number == SIGHUP)
             reload(&s->server, &s->options, s->argc, s->argv);
-        server_trim(&s->server, is_nearly_full(s));
+        server_trim(&s->server, is_beside_full(s));
     }
     log_info("%s: draining and stopping", strsignal(number));
 }
