@@ -20,11 +20,14 @@
 #include "cli/data_directory.h"
 #include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
+#include "net/info.h"
 #include "net/server.h"
 
-#define FILES_BESIDE_CONNECTIONS 512 /* segments, loops, listeners and the like */
-#define TRIM_SECONDS             1   /* between two looks at what connections gave back */
-#define ARENAS                   2   /* of malloc; what each keeps for itself nobody counts */
+#define FILES_BESIDE_CONNECTIONS 512      /* segments, loops, listeners and the like */
+#define TRIM_SECONDS             1        /* between two looks at what malloc could give back */
+#define ARENAS                   2        /* of malloc; what each keeps for itself nobody counts */
+#define LARGE_BYTES              KIB(128) /* and from which on it keeps nothing; see bound_malloc */
+#define TRIM_PART                8        /* of what is left for the uncounted: then it gives all */
 
 /* What `serve` holds while it runs. */
 struct serving {
@@ -140,6 +143,25 @@ static void say_hello(const struct serving *s)
     log_info("a first like: redis-cli -h %s -p %u LIKE 1 video:42", host, port);
 }
 
+/*
+ * What malloc keeps of what was freed is nobody's, and RocksDB makes much of it: each merge takes and
+ * frees buffers among blocks that stay in its cache. Left alone, malloc learns from the first large
+ * block that is freed to keep those, up to 32 MiB.
+ */
+static void bound_malloc(void)
+{
+    mallopt(M_ARENA_MAX, ARENAS);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+}
+
+/* Is nearly all used that was left for what nobody counts? */
+static bool is_beside_full(struct serving *s)
+{
+    uint64_t beside = s->sizes.memory - s->sizes.budget;
+    return beside > 0 &&
+           info_resident_bytes() > memory_used(&s->budget) + beside - beside / TRIM_PART;
+}
+
 /* Sleeps until asked to stop, and tidies up now and then. */
 static void wait_for_signal(struct serving *s)
 {
@@ -148,7 +170,7 @@ static void wait_for_signal(struct serving *s)
     while ((number = sigtimedwait(&s->signals, NULL, &pause)) < 0 || number == SIGHUP) {
         if (number == SIGHUP)
             reload(&s->server, &s->options, s->argc, s->argv);
-        server_trim(&s->server);
+        server_trim(&s->server, is_beside_full(s));
     }
     log_info("%s: draining and stopping", strsignal(number));
 }
@@ -204,7 +226,7 @@ static void raise_file_limit(const struct serving *s)
 static int serve(struct serving *s)
 {
     int code = 1;
-    mallopt(M_ARENA_MAX, ARENAS);
+    bound_malloc();
     raise_file_limit(s);
     s->lock = data_directory_lock(s->options.data, true);
     if (s->lock < 0)

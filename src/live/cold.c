@@ -2,6 +2,9 @@
  * Watched items that memory does not have. They are read like anything else, by a worker, and are then
  * in memory for the next looks; where memory is so short that they go again at once, they come by here
  * again and again. So there is one job of a thread at a time, and a pause behind it.
+ *
+ * Meanwhile a look may find the item in memory after all, and see what changed after the worker read
+ * it. Nobody is told an older state after a newer one: what the worker brings then is not used.
  */
 #include <string.h>
 
@@ -70,6 +73,7 @@ void live_send_cold(struct live *live, uint64_t now_ns)
     for (uint32_t i = 0; i < count; i++) {
         list_remove(&live->away_items[i]->cold);
         live->away_items[i]->away = true;
+        live->away_items[i]->overtaken = false;
     }
 }
 
@@ -84,7 +88,8 @@ static void take_found(struct live *live, struct watched *item, const char **at)
     ASSERT(count <= LIMIT_NAMES);
     memcpy(counters, *at, count * sizeof *counters);
     *at += count * sizeof *counters;
-    live_take(live, item, counters, count);
+    if (!item->overtaken)
+        live_take(live, item, counters, count);
 }
 
 void live_take_back(struct live *live, struct job *job)

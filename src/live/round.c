@@ -23,6 +23,7 @@ void live_take(struct live *live, struct watched *item, const struct hot_counter
                uint32_t count)
 {
     const struct server_parts *parts = &live->loop->server->parts;
+    item->overtaken = true;
     if (!watched_take(&live->items, item, counters, count, parts->names))
         return;
     item->position = journal_appended(parts->journal);

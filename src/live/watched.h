@@ -40,6 +40,7 @@ struct watched {
     uint32_t round; /* of looking, in which it was last looked at */
     uint32_t walk;  /* through its viewers, that is under way or was the last */
     bool away;      /* with a worker: it is not freed before that is back */
+    bool overtaken; /* it was looked at since it went there: that is newer than what comes back */
     uint16_t count; /* counters, and for how many there is room */
     uint16_t capacity;
     struct watched_counter *counters;

@@ -36,8 +36,7 @@ static void collect_clients(struct server *server, struct metrics *out)
     out->numbers[NUMBER_CONNECTIONS_MAX] = server->parts.options->max_connections;
 }
 
-/* 0 where the kernel does not say. */
-static uint64_t resident_bytes(void)
+uint64_t info_resident_bytes(void)
 {
     char line[128]; /* pages: all, resident, … */
     FILE *file = fopen("/proc/self/statm", "re");
@@ -53,7 +52,7 @@ static void collect_memory(struct server *server, struct metrics *out)
     const struct options *options = server->parts.options;
     struct memory_budget *budget = server->parts.budget;
     out->numbers[NUMBER_MEMORY_USED] = memory_used(budget);
-    out->numbers[NUMBER_MEMORY_RESIDENT] = resident_bytes();
+    out->numbers[NUMBER_MEMORY_RESIDENT] = info_resident_bytes();
     out->numbers[NUMBER_MEMORY_BUDGET] = budget->limit;
     out->numbers[NUMBER_MEMORY_MAX] = options->max_memory ? options->max_memory : budget->limit;
 }

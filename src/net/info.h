@@ -13,4 +13,7 @@ bool info_write(struct server *server, const struct text *sections, uint32_t cou
 /* All of it in Prometheus' text format. False: no memory. */
 bool info_metrics(struct server *server, struct buffer *out);
 
+/* Memory the process has, as the kernel sees it; 0 where it does not say. */
+uint64_t info_resident_bytes(void);
+
 #endif

@@ -270,9 +270,9 @@ void server_projected(struct server *server, uint64_t position)
         loop_moved(&server->loops[i]);
 }
 
-void server_trim(struct server *server)
+void server_trim(struct server *server, bool anyway)
 {
-    if (atomic_load_explicit(&server->given_back, memory_order_relaxed) < TRIM_BYTES)
+    if (!anyway && atomic_load_explicit(&server->given_back, memory_order_relaxed) < TRIM_BYTES)
         return;
     atomic_store_explicit(&server->given_back, 0, memory_order_relaxed);
     malloc_trim(0);

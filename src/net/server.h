@@ -94,10 +94,10 @@ static inline void server_gave_back(struct server *server, size_t bytes)
 }
 
 /*
- * Gives to the system what connections left behind, if it is much: malloc keeps it otherwise, and
- * nobody counts it. About once a second, by a thread that may wait.
+ * Gives to the system what connections left behind, if it is much, or whatever there is `anyway`:
+ * malloc keeps it otherwise, and nobody counts it. About once a second, by a thread that may wait.
  */
-void server_trim(struct server *server);
+void server_trim(struct server *server, bool anyway);
 
 /* After server_stop, and after the journal is closed: until then it may call our listener. */
 void server_free(struct server *server);

@@ -24,6 +24,7 @@ static int start(void **state)
     (void)state;
     fake_init(&fake);
     fake.options.live_streams = 3;
+    fake.options.workers = 1;
     fake_start(&fake);
     return 0;
 }
@@ -144,6 +145,31 @@ static void cold_items_are_read_by_workers(void **state)
     close(client);
 }
 
+/* Memory has it again, with more, before the worker is back. */
+static void an_older_read_is_not_told_after_a_newer_look(void **state)
+{
+    (void)state;
+    struct loop_stats *stats = &fake.server.loops[0].stats;
+    fake.moving = 1;
+    int client = ask("video:777", ""), other = client_open(&fake);
+    expect_data(client, "\"video:777\":{\"comment\":1}");
+    fake.early = true;
+    fake_await_inside(&fake, 1);
+    fake.moving = 2;
+    fake.early = false;
+    expect_data(client, "\"video:777\":{\"comment\":2}");
+    uint64_t before = events(), coalesced = atomic_load(&stats->live_coalesced);
+    fake_gate(&fake, true);
+    client_send(other, "COUNTS video:1000001\r\n"); /* the one worker has brought the other first */
+    client_expect(other, "*1\r\n*2\r\n$7\r\ncomment\r\n:1000001\r\n");
+    fake.moving = 3;
+    expect_data(client, "\"video:777\":{\"comment\":3}");
+    assert_int_equal(events(), before + 1);
+    assert_int_equal(atomic_load(&stats->live_coalesced), coalesced);
+    close(client);
+    close(other);
+}
+
 static void a_client_goes_while_a_worker_reads(void **state)
 {
     (void)state;
@@ -223,9 +249,13 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(a_stream_begins_with_everything),       TEST(an_event_waits_for_the_journal),
-        TEST(cold_items_are_read_by_workers),        TEST(a_client_goes_while_a_worker_reads),
-        TEST(the_server_stops_while_a_worker_reads), TEST(only_so_many),
+        TEST(a_stream_begins_with_everything),
+        TEST(an_event_waits_for_the_journal),
+        TEST(cold_items_are_read_by_workers),
+        TEST(an_older_read_is_not_told_after_a_newer_look),
+        TEST(a_client_goes_while_a_worker_reads),
+        TEST(the_server_stops_while_a_worker_reads),
+        TEST(only_so_many),
         TEST(nothing_is_answered_behind_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,11 +69,17 @@ static void answer(struct fake *fake, struct hot_request *request, struct hot_sc
     }
 }
 
+static bool is_cold(const struct fake *fake, const struct hot_request *request)
+{
+    uint64_t id = request->items[0].id.lo;
+    return (id >= COLD || (id == MOVING && fake->early)) && !request->memory_only;
+}
+
 static size_t fake_run(struct hot *hot, struct hot_request *requests, size_t count,
                        struct hot_scratch *scratch)
 {
     for (size_t i = 0; i < count; i++) {
-        if (requests[i].items[0].id.lo >= COLD && !requests[i].memory_only)
+        if (is_cold(fake_of(hot), &requests[i]))
             return i;
         answer(fake_of(hot), &requests[i], scratch);
     }
@@ -84,7 +90,10 @@ static void fake_run_blocking(struct hot *hot, unsigned worker, struct hot_reque
                               size_t count, struct hot_scratch *scratch)
 {
     struct fake *fake = fake_of(hot);
+    bool early = fake->early;
     assert_true(worker < LIMIT_WORKERS);
+    for (size_t i = 0; early && i < count; i++)
+        answer(fake, &requests[i], scratch);
     pthread_mutex_lock(&fake->lock);
     fake->inside++;
     pthread_cond_broadcast(&fake->moved);
@@ -93,7 +102,7 @@ static void fake_run_blocking(struct hot *hot, unsigned worker, struct hot_reque
     fake->inside--;
     fake->ran += count;
     pthread_mutex_unlock(&fake->lock);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; !early && i < count; i++)
         answer(fake, &requests[i], scratch);
 }
 

@@ -27,6 +27,7 @@ struct fake {
     struct server_parts parts;
     struct server server;
     _Atomic int64_t moving; /* its counter */
+    _Atomic bool early;     /* MOVING needs the store, and workers answer before they wait */
     uint64_t used;          /* of the budget, before the server started */
     char directory[64];
 

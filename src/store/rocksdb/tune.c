@@ -25,7 +25,7 @@ enum {
     LOG_NOTHING = 6, /* one above the highest level there is */
     AHEAD_MIN = 64 * 1024,
     AHEAD_MAX = 2 * 1024 * 1024,
-    AHEAD_PART = 32, /* of the write buffer */
+    AHEAD_PART = 64, /* of the write buffer */
 };
 
 static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
