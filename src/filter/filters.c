@@ -98,10 +98,17 @@ bool filters_may_have_item(const struct filters *filters, struct item item)
     return filter_may_have(filters->known, item_key(filters->seed, item));
 }
 
-void filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
-                               struct item item)
+uint64_t filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                                   struct item item)
 {
-    filter_prefetch(filters->live, reaction_key(filters->seed, user, kind, item));
+    uint64_t key = reaction_key(filters->seed, user, kind, item);
+    filter_prefetch(filters->live, key);
+    return key;
+}
+
+bool filters_may_have_key(const struct filters *filters, uint64_t reaction_key)
+{
+    return filter_may_have(filters->live, reaction_key);
 }
 
 void filters_prefetch_item(const struct filters *filters, struct item item)

@@ -40,8 +40,10 @@ bool filters_may_have_reaction(const struct filters *filters, struct id user, ui
 bool filters_may_have_shelf(const struct filters *filters, struct id user, uint8_t kind,
                             uint16_t type);
 bool filters_may_have_item(const struct filters *filters, struct item item);
-void filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
-                               struct item item);
+/* Returns its key: whoever fetches ahead need not hash it again to ask. */
+uint64_t filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                                   struct item item);
+bool filters_may_have_key(const struct filters *filters, uint64_t reaction_key);
 void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);
