@@ -245,10 +245,15 @@ static uint32_t bits_for(uint64_t keys)
     return bits;
 }
 
+static uint32_t segment_bits(const struct filter_segment *segment)
+{
+    return (uint32_t)__builtin_popcountll(segment->mask);
+}
+
 static uint32_t newest_bits(const struct filter *filter)
 {
     uint32_t count = filter_segments(filter);
-    return count == 0 ? 0 : (uint32_t)__builtin_popcountll(filter->segments[count - 1].mask);
+    return count == 0 ? 0 : segment_bits(&filter->segments[count - 1]);
 }
 
 /* Four times the last one; if there is no memory for that, at least no smaller than it. */
@@ -359,6 +364,45 @@ struct filter *filter_make(struct memory_budget *budget)
     filter->budget = budget;
     atomic_store_explicit(&filter->bytes, sizeof *filter, memory_order_relaxed);
     return filter;
+}
+
+struct filter *filter_new_after(const struct filter *before, uint64_t keys)
+{
+    uint32_t bits = bits_for(keys + keys / 2);
+    uint32_t least = segment_bits(&before->segments[0]) + 1;
+    struct filter *filter = filter_make(before->budget);
+    if (filter == NULL)
+        return NULL;
+    if (filter_open_segment(filter, bits > least ? bits : least))
+        return filter;
+    filter_free(filter);
+    return NULL;
+}
+
+bool filter_is_scattered(const struct filter *filter)
+{
+    uint64_t limit = filter_segment_limit(filter->segments[0].mask + 1);
+    return filter_segments(filter) > 1 || filter->used[0] > limit / 4 * 3 ||
+           atomic_load_explicit(&filter->open, memory_order_relaxed);
+}
+
+/*
+ * A page that was given back reads as empty, which must not pass for a "no". Whoever sees one of
+ * those also sees that the filter is open, for which it looks afterwards: that is stored before, and
+ * the kernel has every processor drop the old page before any can have the new one.
+ */
+void filter_retire(struct filter *filter)
+{
+    CHECK_MAGIC(filter, FILTER_MAGIC);
+    atomic_store(&filter->open, true);
+    for (uint32_t i = 0; i < filter_segments(filter); i++) {
+        const struct filter_segment *segment = &filter->segments[i];
+        size_t bytes = segment_charge(segment->mask + 1);
+        if (madvise((void *)segment->buckets, bytes, MADV_DONTNEED) != 0)
+            continue; /* locked in memory: it is still there, and counts */
+        memory_release(filter->budget, bytes);
+        atomic_fetch_sub_explicit(&filter->bytes, bytes, memory_order_relaxed);
+    }
 }
 
 struct filter *filter_new(struct memory_budget *budget, uint64_t first_keys)

@@ -6,9 +6,10 @@
  * store (law 7).
  *
  * They are saved with the position they stand for and loaded at start; if the file is not there,
- * or not good, they are made anew by visiting the store.
+ * or not good, they are made anew by visiting the store. A filter that has grown is moved to one
+ * that is made for what it holds, while everybody goes on.
  *
- * One thread at a time follows, saves, loads and rebuilds. Any thread may ask, but only once they
+ * One thread at a time follows, moves, saves, loads and rebuilds. Any thread may ask, but only once they
  * stand for the store: nobody asks while they are loaded or rebuilt.
  */
 #ifndef LAUD_FILTER_FILTERS_H
@@ -48,9 +49,24 @@ void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);
 
+struct filters_move_stats {
+    uint64_t moves; /* ended, since start */
+    uint64_t bytes; /* of the filters that are being made, beside those in use; 0: none are */
+    uint32_t part;  /* of STORE_PARTS, how far they are */
+};
+void filters_move_stats(const struct filters *filters, struct filters_move_stats *out);
+
 /* Around store_apply of the same changes. */
 void filters_before(struct filters *filters, const struct store_changes *changes);
 void filters_after(struct filters *filters, const struct store_changes *changes);
+
+/*
+ * Between two batches: does a little to bring a filter that has several segments, or will have soon,
+ * into one, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
+ * now. Anything else is what the store said, or NO_MEMORY: the filters are as they were, and a later
+ * call begins anew.
+ */
+enum status filters_move(struct filters *filters, struct store *store);
 
 /*
  * Whole file, checksummed, with format version, the seed and the position; written beside and

@@ -34,6 +34,7 @@ struct projector {
     uint64_t filter_position; /* what the filter file stands for */
     uint64_t trend_position;  /* and the file of the windowed boards */
     uint64_t checkpoint_next; /* the next one is due at this position */
+    uint64_t tidy_next_ns;    /* not before this */
     char failure[320];        /* written once, before `state` points here */
 
     /* For everybody, under the lock */
@@ -62,6 +63,9 @@ enum projector_step projector_step(struct projector *projector);
 
 /* Also if none is due. STEP_MOVED: made. */
 enum projector_step projector_checkpoint(struct projector *projector);
+
+/* A little of moving the filters (filters_move), if there is something to do and it is time again. */
+void projector_tidy(struct projector *projector);
 
 /* Sets what the stats say; logs if that is another sentence than before; tells `moved`. */
 void projector_set_state(struct projector *projector, const char *state);

@@ -126,6 +126,7 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
     uint64_t due = began_ms + projector->options.window_ms;
     uint64_t position = projector->stats.position;
     for (;;) {
+        projector_tidy(projector);
         uint64_t durable = journal_durable(projector->options.journal);
         uint64_t now = now_ms();
         bool wanted = is_wanted(projector, position);

@@ -11,6 +11,8 @@
  * still has all from there on, because that is forgotten last. A file that cannot be written stops
  * nothing: the journal is then kept from where the old one stands.
  *
+ * Between windows the filters are tidied (filters_move).
+ *
  * A window that the store would not take is kept and tried again as it is: the filters already
  * know it, and must not be told twice. For the same reason no checkpoint is made then.
  */
@@ -19,9 +21,13 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "project/private.h"
+
+#define TIDY_SHARE    4              /* a fourth part of the time */
+#define TIDY_RETRY_NS 60000000000ULL /* after a failure */
 
 static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
                                 "returns";
@@ -224,6 +230,26 @@ enum projector_step projector_checkpoint(struct projector *projector)
     pthread_mutex_unlock(&projector->lock);
     projector_set_state(projector, "ok");
     return STEP_MOVED;
+}
+
+/*
+ * For at most so much of this thread's time: windows come first, and so do those who answer. Where it
+ * failed (no memory, or the store does not read) nothing is lost but speed.
+ */
+void projector_tidy(struct projector *projector)
+{
+    uint64_t began_ns = clock_monotonic_ns();
+    if (projector->pending || projector->failed || began_ns < projector->tidy_next_ns)
+        return;
+    enum status status = filters_move(projector->options.filters, projector->options.store);
+    uint64_t took_ns = clock_monotonic_ns() - began_ns;
+    uint64_t pause_ns = took_ns * (TIDY_SHARE - 1);
+    if (status != STATUS_OK && status != STATUS_MORE)
+        pause_ns = TIDY_RETRY_NS;
+    if (status != STATUS_OK && status != STATUS_MORE && status != STATUS_NO_MEMORY)
+        log_warn("projector: the filters could not be moved to one segment: %s; trying again later",
+                 status_sentence(status));
+    projector->tidy_next_ns = began_ns + took_ns + pause_ns;
 }
 
 /* A checkpoint that is due comes first: while none can be made, no more is put on top. */
