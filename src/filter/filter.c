@@ -41,13 +41,12 @@
 #include "base/limits.h"
 #include "filter/filter_priv.h"
 
-#define FILTER_MAGIC      0x66696c74U
-#define FILTER_FIRST_KEYS KIB(60) /* 128 KiB: what 2^14 buckets hold */
-#define FILTER_TRIES      8
-#define FILTER_HUGE       MIB(2) /* segments of this size and more ask for huge pages */
-#define FILTER_PREFETCH   KIB(256)
-#define FILTER_PAGE       4096
-#define PATH_NODES        682 /* two roots and four levels below them */
+#define FILTER_MAGIC    0x66696c74U
+#define FILTER_TRIES    8
+#define FILTER_HUGE     MIB(2) /* segments of this size and more ask for huge pages */
+#define FILTER_PREFETCH KIB(256)
+#define FILTER_PAGE     4096
+#define PATH_NODES      682 /* two roots and four levels below them */
 
 #define LANES 0x0001000100010001ULL
 #define SIGNS 0x8000800080008000ULL
@@ -341,13 +340,6 @@ bool filter_open_segment(struct filter *filter, uint32_t bits)
     atomic_fetch_add_explicit(&filter->bytes, bytes, memory_order_relaxed);
     atomic_store_explicit(&filter->segment_count, count + 1, memory_order_release);
     return true;
-}
-
-void filter_expect(struct filter *filter, uint64_t keys)
-{
-    uint32_t bits = bits_for(keys);
-    if (bits > newest_bits(filter))
-        filter_open_segment(filter, bits);
 }
 
 struct filter *filter_make(struct memory_budget *budget)

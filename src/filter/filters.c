@@ -200,24 +200,29 @@ static enum status rebuild_item(void *context, const struct store_count *count)
     return STATUS_OK;
 }
 
+/* With room for half as many more, if there is memory for that; else it grows as usual. */
+static struct filter *filter_for(struct memory_budget *budget, uint64_t keys)
+{
+    struct filter *filter = keys < FILTER_FIRST_KEYS ? NULL : filter_new(budget, keys + keys / 2);
+    return filter != NULL ? filter : filter_new(budget, 0);
+}
+
 enum status filters_rebuild(struct filters *filters, struct store *store,
                             filters_progress_fn *progress, void *context)
 {
     struct store_stats stats;
     store_stats(store, &stats);
     struct rebuild rebuild = {.seed = filters->seed,
-                              .live = filter_new(filters->budget, 0),
+                              .live = filter_for(filters->budget, stats.reactions),
                               .known = filter_new(filters->budget, 0),
                               .reactions_expected = stats.reactions,
                               .progress = progress,
                               .context = context};
     enum status status = STATUS_NO_MEMORY;
-    if (rebuild.live != NULL && rebuild.known != NULL) {
-        filter_expect(rebuild.live, stats.reactions);
+    if (rebuild.live != NULL && rebuild.known != NULL)
         status = store_visit(store, &(struct store_visitor){.reaction = rebuild_reaction,
                                                             .count = rebuild_item,
                                                             .context = &rebuild});
-    }
     if (status != STATUS_OK) {
         filter_free(rebuild.live);
         filter_free(rebuild.known);

@@ -19,7 +19,7 @@
 #include "filter/filter_priv.h"
 #include "filter/filters_priv.h"
 
-#define CALL_ROWS 4096 /* about: a few milliseconds */
+#define CALL_ROWS 8192 /* about: ten milliseconds */
 
 static bool is_moving(const struct filters *filters)
 {

@@ -64,8 +64,11 @@ enum projector_step projector_step(struct projector *projector);
 /* Also if none is due. STEP_MOVED: made. */
 enum projector_step projector_checkpoint(struct projector *projector);
 
-/* A little of moving the filters (filters_move), if there is something to do and it is time again. */
-void projector_tidy(struct projector *projector);
+/*
+ * A little of moving the filters (filters_move), if there is something to do and it is time again;
+ * seldom if the projector is busy.
+ */
+void projector_tidy(struct projector *projector, bool busy);
 
 /* Sets what the stats say; logs if that is another sentence than before; tells `moved`. */
 void projector_set_state(struct projector *projector, const char *state);

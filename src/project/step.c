@@ -26,8 +26,9 @@
 #include "base/log.h"
 #include "project/private.h"
 
-#define TIDY_SHARE    4              /* a fourth part of the time */
-#define TIDY_RETRY_NS 60000000000ULL /* after a failure */
+#define TIDY_REST      1              /* so many times as long as it took, nothing is tidied */
+#define TIDY_REST_BUSY 7              /* likewise while windows are full */
+#define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
 static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
                                 "returns";
@@ -233,17 +234,17 @@ enum projector_step projector_checkpoint(struct projector *projector)
 }
 
 /*
- * For at most so much of this thread's time: windows come first, and so do those who answer. Where it
- * failed (no memory, or the store does not read) nothing is lost but speed.
+ * For a part of this thread's time: those who answer come first anyway (NICE), and windows should not
+ * wait long. Where it failed (no memory, or the store does not read) nothing is lost but speed.
  */
-void projector_tidy(struct projector *projector)
+void projector_tidy(struct projector *projector, bool busy)
 {
     uint64_t began_ns = clock_monotonic_ns();
     if (projector->pending || projector->failed || began_ns < projector->tidy_next_ns)
         return;
     enum status status = filters_move(projector->options.filters, projector->options.store);
     uint64_t took_ns = clock_monotonic_ns() - began_ns;
-    uint64_t pause_ns = took_ns * (TIDY_SHARE - 1);
+    uint64_t pause_ns = took_ns * (busy ? TIDY_REST_BUSY : TIDY_REST);
     if (status != STATUS_OK && status != STATUS_MORE)
         pause_ns = TIDY_RETRY_NS;
     if (status != STATUS_OK && status != STATUS_MORE && status != STATUS_NO_MEMORY)
