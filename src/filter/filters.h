@@ -1,9 +1,9 @@
 /*
  * The two filters before the store. `live` holds every reaction that the store holds; `known`
- * holds every item with counters there, and every (user, kind, type) that ever had a reaction
- * there; nothing is removed from it. Both follow the store: what a batch makes is added before the
- * batch is applied, what it removes is removed after, so that at any moment "no" is true of the
- * store (law 7).
+ * holds every item with counters there, and every (user, kind, type) that has a reaction there or
+ * had one since it was made; nothing is removed from it. Both follow the store: what a batch makes
+ * is added before the batch is applied, what it removes is removed after, so that at any moment "no"
+ * is true of the store (law 7).
  *
  * They are saved with the position they stand for and loaded at start; if the file is not there,
  * or not good, they are made anew by visiting the store. A filter that has grown is moved to one
