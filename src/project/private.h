@@ -35,6 +35,7 @@ struct projector {
     uint64_t trend_position;  /* and the file of the windowed boards */
     uint64_t checkpoint_next; /* the next one is due at this position */
     uint64_t tidy_next_ns;    /* not before this */
+    uint64_t moves_saved;     /* of the filters, those that their file has seen */
     char failure[320];        /* written once, before `state` points here */
 
     /* For everybody, under the lock */
@@ -57,6 +58,9 @@ void projector_free(struct projector *projector);
 
 /* From here on the journal is needed: the files beside the store go no further. */
 uint64_t projector_saved(const struct projector *projector);
+
+/* Is there anything that a checkpoint would save? */
+bool projector_has_unsaved(const struct projector *projector);
 
 /* A checkpoint if one is due, then a window. */
 enum projector_step projector_step(struct projector *projector);

@@ -152,7 +152,7 @@ static void projector_finish(struct projector *projector)
         continue;
     if (projector->pending || projector->failed)
         return;
-    if (projector->stats.position > projector_saved(projector))
+    if (projector_has_unsaved(projector))
         projector_checkpoint(projector);
 }
 

@@ -167,6 +167,20 @@ uint64_t projector_saved(const struct projector *projector)
     return projector->options.trends != NULL && trends < filters ? trends : filters;
 }
 
+static uint64_t moves_of(const struct projector *projector)
+{
+    struct filters_move_stats stats;
+    filters_move_stats(projector->options.filters, &stats);
+    return stats.moves;
+}
+
+/* Without the file of moved filters the next start would move them again. */
+bool projector_has_unsaved(const struct projector *projector)
+{
+    return projector->stats.position > projector_saved(projector) ||
+           moves_of(projector) != projector->moves_saved;
+}
+
 /* A file beside the store was written, or not: what it stands for now. */
 static void note_saved(struct projector *projector, int result, const char *path, uint64_t *saved)
 {
@@ -195,6 +209,8 @@ static void save_filters(struct projector *projector)
     io_fault_point("project.save");
     int result = filters_save(projector->options.filters, path, position_of(projector));
     note_saved(projector, result, path, &projector->filter_position);
+    if (result == 0)
+        projector->moves_saved = moves_of(projector);
     io_fault_point("project.saved");
 }
 

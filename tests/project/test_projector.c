@@ -124,6 +124,16 @@ static void test_filters_are_tidied_between_windows(void **state)
     stage_run(projector);
     filters_stats(stage.filters, &live, &known);
     assert_true(live.segments > 1);
+    assert_int_equal(projector_checkpoint(projector), STEP_MOVED);
+    assert_false(projector_has_unsaved(projector));
+    for (int i = 0; i < 20 && moves() == 0; i++) {
+        projector->tidy_next_ns = 0;
+        projector_tidy(projector, false);
+    }
+    assert_int_equal(moves(), 1);
+    assert_true(projector_has_unsaved(projector)); /* though no event is */
+    assert_int_equal(projector_checkpoint(projector), STEP_MOVED);
+    assert_false(projector_has_unsaved(projector));
     for (int i = 0; i < 20; i++) {
         projector->tidy_next_ns = 0;
         projector_tidy(projector, i % 2 == 0);
