@@ -60,10 +60,14 @@ class StoreArea(area.Area):
             time.sleep(0.05)
 
     def come_to_rest(self, server):
-        """Waits until everything is in the store and the store has merged what it wanted to."""
+        """Waits until everything is in the store, the store has merged what it wanted to and the
+        filters are moved, if they were to be."""
         self.catch_up(server)
-        begun = time.monotonic()
-        while int(rig.info(server, "Store")["merges"]) > 0:
+        begun, still = time.monotonic(), 0
+        while still < 2:    # between two moves there is a moment without one
+            busy = (int(rig.info(server, "Store")["merges"]) > 0 or
+                    int(rig.info(server, "Filter")["moving_bytes"]) > 0)
+            still = 0 if busy else still + 1
             if time.monotonic() - begun > CATCH_UP_SECONDS:
                 raise rig.Failure(f"the store was not at rest within {CATCH_UP_SECONDS} s")
             time.sleep(0.2)

@@ -41,13 +41,12 @@
 #include "base/limits.h"
 #include "filter/filter_priv.h"
 
-#define FILTER_MAGIC      0x66696c74U
-#define FILTER_FIRST_KEYS KIB(60) /* 128 KiB: what 2^14 buckets hold */
-#define FILTER_TRIES      8
-#define FILTER_HUGE       MIB(2) /* segments of this size and more ask for huge pages */
-#define FILTER_PREFETCH   KIB(256)
-#define FILTER_PAGE       4096
-#define PATH_NODES        682 /* two roots and four levels below them */
+#define FILTER_MAGIC    0x66696c74U
+#define FILTER_TRIES    8
+#define FILTER_HUGE     MIB(2) /* segments of this size and more ask for huge pages */
+#define FILTER_PREFETCH KIB(256)
+#define FILTER_PAGE     4096
+#define PATH_NODES      682 /* two roots and four levels below them */
 
 #define LANES 0x0001000100010001ULL
 #define SIGNS 0x8000800080008000ULL
@@ -245,10 +244,15 @@ static uint32_t bits_for(uint64_t keys)
     return bits;
 }
 
+static uint32_t segment_bits(const struct filter_segment *segment)
+{
+    return (uint32_t)__builtin_popcountll(segment->mask);
+}
+
 static uint32_t newest_bits(const struct filter *filter)
 {
     uint32_t count = filter_segments(filter);
-    return count == 0 ? 0 : (uint32_t)__builtin_popcountll(filter->segments[count - 1].mask);
+    return count == 0 ? 0 : segment_bits(&filter->segments[count - 1]);
 }
 
 /* Four times the last one; if there is no memory for that, at least no smaller than it. */
@@ -338,13 +342,6 @@ bool filter_open_segment(struct filter *filter, uint32_t bits)
     return true;
 }
 
-void filter_expect(struct filter *filter, uint64_t keys)
-{
-    uint32_t bits = bits_for(keys);
-    if (bits > newest_bits(filter))
-        filter_open_segment(filter, bits);
-}
-
 struct filter *filter_make(struct memory_budget *budget)
 {
     if (!memory_charge(budget, sizeof(struct filter)))
@@ -359,6 +356,45 @@ struct filter *filter_make(struct memory_budget *budget)
     filter->budget = budget;
     atomic_store_explicit(&filter->bytes, sizeof *filter, memory_order_relaxed);
     return filter;
+}
+
+struct filter *filter_new_after(const struct filter *before, uint64_t keys)
+{
+    uint32_t bits = bits_for(keys + keys / 2);
+    uint32_t least = segment_bits(&before->segments[0]) + 1;
+    struct filter *filter = filter_make(before->budget);
+    if (filter == NULL)
+        return NULL;
+    if (filter_open_segment(filter, bits > least ? bits : least))
+        return filter;
+    filter_free(filter);
+    return NULL;
+}
+
+bool filter_is_scattered(const struct filter *filter)
+{
+    uint64_t limit = filter_segment_limit(filter->segments[0].mask + 1);
+    return filter_segments(filter) > 1 || filter->used[0] > limit / 4 * 3 ||
+           atomic_load_explicit(&filter->open, memory_order_relaxed);
+}
+
+/*
+ * A page that was given back reads as empty, which must not pass for a "no". Whoever sees one of
+ * those also sees that the filter is open, for which it looks afterwards: that is stored before, and
+ * the kernel has every processor drop the old page before any can have the new one.
+ */
+void filter_retire(struct filter *filter)
+{
+    CHECK_MAGIC(filter, FILTER_MAGIC);
+    atomic_store(&filter->open, true);
+    for (uint32_t i = 0; i < filter_segments(filter); i++) {
+        const struct filter_segment *segment = &filter->segments[i];
+        size_t bytes = segment_charge(segment->mask + 1);
+        if (madvise((void *)segment->buckets, bytes, MADV_DONTNEED) != 0)
+            continue; /* locked in memory: it is still there, and counts */
+        memory_release(filter->budget, bytes);
+        atomic_fetch_sub_explicit(&filter->bytes, bytes, memory_order_relaxed);
+    }
 }
 
 struct filter *filter_new(struct memory_budget *budget, uint64_t first_keys)

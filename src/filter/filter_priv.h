@@ -6,12 +6,14 @@
 
 #include <stdatomic.h>
 
+#include "base/limits.h"
 #include "filter/filter.h"
 
 #define FILTER_BUCKET_SLOTS 4
 #define FILTER_SEGMENTS     20 /* at most */
 #define FILTER_BITS_MAX     40 /* of a bucket's index; fingerprints come from bits 48 to 63 */
 #define FILTER_STRIPES      1024
+#define FILTER_FIRST_KEYS   KIB(60) /* 128 KiB: what 2^14 buckets hold */
 
 struct filter_segment {
     _Atomic uint64_t *buckets;
@@ -40,8 +42,25 @@ struct filter *filter_make(struct memory_budget *budget);
 /* Adds a segment of 2^bits buckets, not smaller than the last one. False: no memory, or too many.*/
 bool filter_open_segment(struct filter *filter, uint32_t bits);
 
-/* Makes room for `keys` in one segment; if there is no memory for that, it grows as usual. */
-void filter_expect(struct filter *filter, uint64_t keys);
+/*
+ * An empty one in a single segment, to take the place of this one, which has so many keys: with room
+ * for half as many more, and larger than the first segment of this one, so that nothing is replaced
+ * for ever. NULL: no memory.
+ */
+struct filter *filter_new_after(const struct filter *filter, uint64_t keys);
+
+/*
+ * It is in more than one segment, or soon will be, or is open: one made for what it holds is faster
+ * to ask. The writing thread's.
+ */
+bool filter_is_scattered(const struct filter *filter);
+
+/*
+ * Another one has taken its place, so nobody will write to it any more, but some may still be asking:
+ * it says maybe to everything from here on, and its memory goes. The addresses stay taken until it
+ * is freed.
+ */
+void filter_retire(struct filter *filter);
 
 static inline uint32_t filter_segments(const struct filter *filter)
 {

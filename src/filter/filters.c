@@ -3,43 +3,18 @@
  * reaction enters the filter before the store has it and leaves after the store has it no more.
  * In between the filter says maybe of something that is not there, which costs a look and no more.
  *
- * Keys of three sorts are hashed apart (reactions, shelves, items), with a seed that is drawn when
- * the filters are first made: without it a client could choose ids that all look alike.
+ * The seed of the keys is drawn when the filters are first made: without it a client could choose
+ * ids that all look alike.
  */
 #include "filter/filters.h"
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "filter/filter_priv.h"
 #include "filter/filters_priv.h"
 
-#define SORT_REACTION 0x2545f4914f6cdd1dULL
-#define SORT_SHELF    0x94d049bb133111ebULL
-#define SORT_ITEM     0xbf58476d1ce4e5b9ULL
-
 #define AHEAD         8         /* changes whose buckets are fetched before they are wanted */
 #define PROGRESS_ROWS (1 << 16) /* between two words of progress */
-
-static inline uint64_t reaction_key(uint64_t seed, struct id user, uint8_t kind, struct item item)
-{
-    return hash_3(id_hash(user, seed), item_hash(item, seed), SORT_REACTION + kind);
-}
-
-static inline uint64_t shelf_key(uint64_t seed, struct id user, uint8_t kind, uint16_t type)
-{
-    return hash_3(id_hash(user, seed), (uint64_t)kind << 16 | type, SORT_SHELF);
-}
-
-static inline uint64_t item_key(uint64_t seed, struct item item)
-{
-    return hash_mix(item_hash(item, seed), SORT_ITEM);
-}
-
-static inline uint64_t reaction_key_of(uint64_t seed, const struct store_reaction *reaction)
-{
-    return reaction_key(seed, reaction->user, reaction->kind, reaction->item);
-}
 
 struct filters *filters_new_small(struct memory_budget *budget, uint64_t seed, uint64_t first_keys)
 {
@@ -48,9 +23,9 @@ struct filters *filters_new_small(struct memory_budget *budget, uint64_t seed, u
         return NULL;
     filters->budget = budget;
     filters->seed = seed;
-    filters->live = filter_new(budget, first_keys);
-    filters->known = filter_new(budget, first_keys);
-    if (filters->live == NULL || filters->known == NULL) {
+    atomic_init(&filters->live, filter_new(budget, first_keys));
+    atomic_init(&filters->known, filter_new(budget, first_keys));
+    if (filters_live(filters) == NULL || filters_known(filters) == NULL) {
         filters_free(filters);
         return NULL;
     }
@@ -66,68 +41,73 @@ void filters_free(struct filters *filters)
 {
     if (filters == NULL)
         return;
-    filter_free(filters->live);
-    filter_free(filters->known);
+    filters_replace(filters, 0, NULL, NULL);
     free(filters);
 }
 
 void filters_replace(struct filters *filters, uint64_t seed, struct filter *live,
                      struct filter *known)
 {
-    filter_free(filters->live);
-    filter_free(filters->known);
+    filters_next_drop(filters);
+    filter_free(filters_live(filters));
+    filter_free(filters_known(filters));
+    for (uint32_t i = 0; i < filters->retired_count; i++)
+        filter_free(filters->retired[i]);
+    filters->retired_count = 0;
     filters->seed = seed;
-    filters->live = live;
-    filters->known = known;
+    atomic_store_explicit(&filters->live, live, memory_order_release);
+    atomic_store_explicit(&filters->known, known, memory_order_release);
 }
 
 bool filters_may_have_reaction(const struct filters *filters, struct id user, uint8_t kind,
                                struct item item)
 {
-    return filter_may_have(filters->live, reaction_key(filters->seed, user, kind, item));
+    return filter_may_have(filters_live(filters), reaction_key(filters->seed, user, kind, item));
 }
 
 bool filters_may_have_shelf(const struct filters *filters, struct id user, uint8_t kind,
                             uint16_t type)
 {
-    return filter_may_have(filters->known, shelf_key(filters->seed, user, kind, type));
+    return filter_may_have(filters_known(filters), shelf_key(filters->seed, user, kind, type));
 }
 
 bool filters_may_have_item(const struct filters *filters, struct item item)
 {
-    return filter_may_have(filters->known, item_key(filters->seed, item));
+    return filter_may_have(filters_known(filters), item_key(filters->seed, item));
 }
 
-void filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
-                               struct item item)
+uint64_t filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                                   struct item item)
 {
-    filter_prefetch(filters->live, reaction_key(filters->seed, user, kind, item));
+    uint64_t key = reaction_key(filters->seed, user, kind, item);
+    filter_prefetch(filters_live(filters), key);
+    return key;
+}
+
+bool filters_may_have_key(const struct filters *filters, uint64_t reaction_key)
+{
+    return filter_may_have(filters_live(filters), reaction_key);
 }
 
 void filters_prefetch_item(const struct filters *filters, struct item item)
 {
-    filter_prefetch(filters->known, item_key(filters->seed, item));
+    filter_prefetch(filters_known(filters), item_key(filters->seed, item));
 }
 
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known)
 {
-    filter_stats(filters->live, live);
-    filter_stats(filters->known, known);
+    filter_stats(filters_live(filters), live);
+    filter_stats(filters_known(filters), known);
 }
 
-/* Nothing leaves `known`, so what already looks as if it were there need not be added. */
-static void known_add(struct filter *known, uint64_t key)
+void filters_move_stats(const struct filters *filters, struct filters_move_stats *out)
 {
-    if (!filter_may_have(known, key))
-        filter_add(known, key);
-}
-
-static void known_add_reaction(struct filter *known, uint64_t seed,
-                               const struct store_reaction *reaction)
-{
-    known_add(known, shelf_key(seed, reaction->user, reaction->kind, reaction->item.type));
-    known_add(known, item_key(seed, reaction->item));
+    *out = (struct filters_move_stats){
+        .moves = atomic_load_explicit(&filters->moves, memory_order_relaxed),
+        .bytes = atomic_load_explicit(&filters->next_bytes, memory_order_relaxed),
+        .part = atomic_load_explicit(&filters->next_part, memory_order_relaxed),
+    };
 }
 
 static bool is_made(const struct store_reaction *change)
@@ -138,10 +118,10 @@ static bool is_made(const struct store_reaction *change)
 static void prefetch_reaction(const struct filters *filters, const struct store_reaction *reaction)
 {
     uint64_t seed = filters->seed;
-    filter_prefetch(filters->live, reaction_key_of(seed, reaction));
-    filter_prefetch(filters->known,
+    filter_prefetch(filters_live(filters), reaction_key_of(seed, reaction));
+    filter_prefetch(filters_known(filters),
                     shelf_key(seed, reaction->user, reaction->kind, reaction->item.type));
-    filter_prefetch(filters->known, item_key(seed, reaction->item));
+    filter_prefetch(filters_known(filters), item_key(seed, reaction->item));
 }
 
 void filters_before(struct filters *filters, const struct store_changes *changes)
@@ -153,13 +133,16 @@ void filters_before(struct filters *filters, const struct store_changes *changes
             prefetch_reaction(filters, change + AHEAD);
         if (!is_made(change))
             continue;
-        filter_add(filters->live, reaction_key_of(seed, change));
-        known_add_reaction(filters->known, seed, change);
+        filter_add(filters_live(filters), reaction_key_of(seed, change));
+        known_add_reaction(filters_known(filters), seed, change);
+        filters_next_made(filters, change);
     }
     for (size_t i = 0; i < changes->count_count; i++) {
         if (i + AHEAD < changes->count_count)
-            filter_prefetch(filters->known, item_key(seed, changes->counts[i + AHEAD].item));
-        known_add(filters->known, item_key(seed, changes->counts[i].item));
+            filter_prefetch(filters_known(filters),
+                            item_key(seed, changes->counts[i + AHEAD].item));
+        known_add(filters_known(filters), item_key(seed, changes->counts[i].item));
+        filters_next_item(filters, changes->counts[i].item);
     }
 }
 
@@ -167,8 +150,10 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
 {
     for (size_t i = 0; i < changes->reaction_count; i++) {
         const struct store_reaction *change = &changes->reactions[i];
-        if (change->time_s == 0 && change->was_live)
-            filter_remove(filters->live, reaction_key_of(filters->seed, change));
+        if (change->time_s != 0 || !change->was_live)
+            continue;
+        filter_remove(filters_live(filters), reaction_key_of(filters->seed, change));
+        filters_next_removed(filters, change);
     }
 }
 
@@ -215,24 +200,29 @@ static enum status rebuild_item(void *context, const struct store_count *count)
     return STATUS_OK;
 }
 
+/* With room for half as many more, if there is memory for that; else it grows as usual. */
+static struct filter *filter_for(struct memory_budget *budget, uint64_t keys)
+{
+    struct filter *filter = keys < FILTER_FIRST_KEYS ? NULL : filter_new(budget, keys + keys / 2);
+    return filter != NULL ? filter : filter_new(budget, 0);
+}
+
 enum status filters_rebuild(struct filters *filters, struct store *store,
                             filters_progress_fn *progress, void *context)
 {
     struct store_stats stats;
     store_stats(store, &stats);
     struct rebuild rebuild = {.seed = filters->seed,
-                              .live = filter_new(filters->budget, 0),
+                              .live = filter_for(filters->budget, stats.reactions),
                               .known = filter_new(filters->budget, 0),
                               .reactions_expected = stats.reactions,
                               .progress = progress,
                               .context = context};
     enum status status = STATUS_NO_MEMORY;
-    if (rebuild.live != NULL && rebuild.known != NULL) {
-        filter_expect(rebuild.live, stats.reactions);
+    if (rebuild.live != NULL && rebuild.known != NULL)
         status = store_visit(store, &(struct store_visitor){.reaction = rebuild_reaction,
                                                             .count = rebuild_item,
                                                             .context = &rebuild});
-    }
     if (status != STATUS_OK) {
         filter_free(rebuild.live);
         filter_free(rebuild.known);

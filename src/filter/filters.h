@@ -1,14 +1,15 @@
 /*
  * The two filters before the store. `live` holds every reaction that the store holds; `known`
- * holds every item with counters there, and every (user, kind, type) that ever had a reaction
- * there; nothing is removed from it. Both follow the store: what a batch makes is added before the
- * batch is applied, what it removes is removed after, so that at any moment "no" is true of the
- * store (law 7).
+ * holds every item with counters there, and every (user, kind, type) that has a reaction there or
+ * had one since it was made; nothing is removed from it. Both follow the store: what a batch makes
+ * is added before the batch is applied, what it removes is removed after, so that at any moment "no"
+ * is true of the store (law 7).
  *
  * They are saved with the position they stand for and loaded at start; if the file is not there,
- * or not good, they are made anew by visiting the store.
+ * or not good, they are made anew by visiting the store. A filter that has grown is moved to one
+ * that is made for what it holds, while everybody goes on.
  *
- * One thread at a time follows, saves, loads and rebuilds. Any thread may ask, but only once they
+ * One thread at a time follows, moves, saves, loads and rebuilds. Any thread may ask, but only once they
  * stand for the store: nobody asks while they are loaded or rebuilt.
  */
 #ifndef LAUD_FILTER_FILTERS_H
@@ -40,15 +41,32 @@ bool filters_may_have_reaction(const struct filters *filters, struct id user, ui
 bool filters_may_have_shelf(const struct filters *filters, struct id user, uint8_t kind,
                             uint16_t type);
 bool filters_may_have_item(const struct filters *filters, struct item item);
-void filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
-                               struct item item);
+/* Returns its key: whoever fetches ahead need not hash it again to ask. */
+uint64_t filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
+                                   struct item item);
+bool filters_may_have_key(const struct filters *filters, uint64_t reaction_key);
 void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);
 
+struct filters_move_stats {
+    uint64_t moves; /* ended, since start */
+    uint64_t bytes; /* of the filters that are being made, beside those in use; 0: none are */
+    uint32_t part;  /* of STORE_PARTS, how far they are */
+};
+void filters_move_stats(const struct filters *filters, struct filters_move_stats *out);
+
 /* Around store_apply of the same changes. */
 void filters_before(struct filters *filters, const struct store_changes *changes);
 void filters_after(struct filters *filters, const struct store_changes *changes);
+
+/*
+ * Between two batches: does a little to bring a filter that has several segments, or will have soon,
+ * into one, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
+ * now. Anything else is what the store said, or NO_MEMORY: the filters are as they were, and a later
+ * call begins anew.
+ */
+enum status filters_move(struct filters *filters, struct store *store);
 
 /*
  * Whole file, checksummed, with format version, the seed and the position; written beside and

@@ -96,9 +96,9 @@ static int write_file(const struct filters *filters, uint64_t position, int fd)
         return -ENOMEM;
     int result = io_pwrite_all("filters.write", fd, bytes, sizeof bytes, 0);
     if (result == 0)
-        result = write_filter(&pass, filters->live, header.filters[0].segments);
+        result = write_filter(&pass, filters_live(filters), header.filters[0].segments);
     if (result == 0)
-        result = write_filter(&pass, filters->known, header.filters[1].segments);
+        result = write_filter(&pass, filters_known(filters), header.filters[1].segments);
     if (result == 0) {
         ASSERT(pass.chunk == pass.chunks && pass.offset + pass.chunks * 8 == header.length);
         result = io_pwrite_all("filters.write", fd, pass.table, pass.chunks * 8, pass.offset);

@@ -60,8 +60,8 @@ static void header_describe(struct filters_header *header, int which, const stru
 struct filters_header filters_header_of(const struct filters *filters, uint64_t position)
 {
     struct filters_header header = {.seed = filters->seed, .position = position};
-    header_describe(&header, 0, filters->live);
-    header_describe(&header, 1, filters->known);
+    header_describe(&header, 0, filters_live(filters));
+    header_describe(&header, 1, filters_known(filters));
     if (header.open)
         memset(header.filters, 0, sizeof header.filters);
     header.length = header_length(&header);

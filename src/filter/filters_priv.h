@@ -4,14 +4,48 @@
 #ifndef LAUD_FILTER_FILTERS_PRIV_H
 #define LAUD_FILTER_FILTERS_PRIV_H
 
+#include <stdatomic.h>
+
+#include "base/hash.h"
 #include "filter/filters.h"
+
+#define FILTERS_RETIRED 128 /* at most: each is followed by a larger one, see filter_new_after */
+
+/* Filters that will take the place of those in use; NULL where that one stays. */
+struct filters_next {
+    struct filter *live;
+    struct filter *known;
+    uint32_t part;  /* what the store has in the parts before this one is in them */
+    uint32_t parts; /* to go on by */
+};
 
 struct filters {
     struct memory_budget *budget;
     uint64_t seed;
-    struct filter *live;
-    struct filter *known;
+
+    /* Written by the following thread, read by all. */
+    struct filter *_Atomic live;
+    struct filter *_Atomic known;
+    _Atomic uint64_t next_bytes; /* for statistics, as are these: */
+    _Atomic uint32_t next_part;
+    _Atomic uint64_t moves;
+
+    /* The following thread's. */
+    struct filters_next next;
+    struct filter *retired[FILTERS_RETIRED]; /* somebody may still be asking them */
+    uint32_t retired_count;
 };
+
+/* The filters in use. */
+static inline struct filter *filters_live(const struct filters *filters)
+{
+    return atomic_load_explicit(&filters->live, memory_order_acquire);
+}
+
+static inline struct filter *filters_known(const struct filters *filters)
+{
+    return atomic_load_explicit(&filters->known, memory_order_acquire);
+}
 
 /* filters_new with filters whose first segment is made for `first_keys` (0: the usual). */
 struct filters *filters_new_small(struct memory_budget *budget, uint64_t seed, uint64_t first_keys);
@@ -19,5 +53,53 @@ struct filters *filters_new_small(struct memory_budget *budget, uint64_t seed, u
 /* Puts these in the place of those that are there. Nobody may be asking. */
 void filters_replace(struct filters *filters, uint64_t seed, struct filter *live,
                      struct filter *known);
+
+/* filters_move.c: what a batch makes and removes, for the filters that are being made. */
+void filters_next_made(struct filters *filters, const struct store_reaction *reaction);
+void filters_next_removed(struct filters *filters, const struct store_reaction *reaction);
+void filters_next_item(struct filters *filters, struct item item);
+/* Gives them up. */
+void filters_next_drop(struct filters *filters);
+/* filters_move, each call of a move about so many rows. */
+enum status filters_move_rows(struct filters *filters, struct store *store, uint32_t rows);
+
+/* Keys of three sorts are hashed apart: reactions, shelves, items. */
+#define FILTERS_SORT_REACTION 0x2545f4914f6cdd1dULL
+#define FILTERS_SORT_SHELF    0x94d049bb133111ebULL
+#define FILTERS_SORT_ITEM     0xbf58476d1ce4e5b9ULL
+
+static inline uint64_t reaction_key(uint64_t seed, struct id user, uint8_t kind, struct item item)
+{
+    return hash_3(id_hash(user, seed), item_hash(item, seed), FILTERS_SORT_REACTION + kind);
+}
+
+static inline uint64_t shelf_key(uint64_t seed, struct id user, uint8_t kind, uint16_t type)
+{
+    return hash_3(id_hash(user, seed), (uint64_t)kind << 16 | type, FILTERS_SORT_SHELF);
+}
+
+static inline uint64_t item_key(uint64_t seed, struct item item)
+{
+    return hash_mix(item_hash(item, seed), FILTERS_SORT_ITEM);
+}
+
+static inline uint64_t reaction_key_of(uint64_t seed, const struct store_reaction *reaction)
+{
+    return reaction_key(seed, reaction->user, reaction->kind, reaction->item);
+}
+
+/* Nothing leaves `known`, so what already looks as if it were there need not be added. */
+static inline void known_add(struct filter *known, uint64_t key)
+{
+    if (!filter_may_have(known, key))
+        filter_add(known, key);
+}
+
+static inline void known_add_reaction(struct filter *known, uint64_t seed,
+                                      const struct store_reaction *reaction)
+{
+    known_add(known, shelf_key(seed, reaction->user, reaction->kind, reaction->item.type));
+    known_add(known, item_key(seed, reaction->item));
+}
 
 #endif

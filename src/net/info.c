@@ -196,18 +196,25 @@ static void collect_store(struct server *server, struct metrics *out)
 static void collect_filter(struct server *server, struct metrics *out)
 {
     struct filter_stats live, known;
+    struct filters_move_stats moving;
     out->absent[METRICS_FILTER] = server->parts.filters == NULL;
     if (server->parts.filters == NULL)
         return;
     filters_stats(server->parts.filters, &live, &known);
+    filters_move_stats(server->parts.filters, &moving);
     out->numbers[NUMBER_LIVE_KEYS] = live.keys;
     out->numbers[NUMBER_LIVE_SLOTS] = live.slots;
     out->numbers[NUMBER_LIVE_BYTES] = live.bytes;
     out->numbers[NUMBER_LIVE_OPEN] = live.open;
+    out->numbers[NUMBER_LIVE_SEGMENTS] = live.segments;
     out->numbers[NUMBER_KNOWN_KEYS] = known.keys;
     out->numbers[NUMBER_KNOWN_SLOTS] = known.slots;
     out->numbers[NUMBER_KNOWN_BYTES] = known.bytes;
     out->numbers[NUMBER_KNOWN_OPEN] = known.open;
+    out->numbers[NUMBER_KNOWN_SEGMENTS] = known.segments;
+    out->numbers[NUMBER_FILTER_MOVES] = moving.moves;
+    out->numbers[NUMBER_FILTER_MOVING_BYTES] = moving.bytes;
+    out->numbers[NUMBER_FILTER_MOVING_PERCENT] = (uint64_t)moving.part * 100 / STORE_PARTS;
     collect_hot(server, out); /* it counts what the filters said */
 }
 

@@ -34,6 +34,8 @@ struct projector {
     uint64_t filter_position; /* what the filter file stands for */
     uint64_t trend_position;  /* and the file of the windowed boards */
     uint64_t checkpoint_next; /* the next one is due at this position */
+    uint64_t tidy_next_ns;    /* not before this */
+    uint64_t moves_saved;     /* of the filters, those that their file has seen */
     char failure[320];        /* written once, before `state` points here */
 
     /* For everybody, under the lock */
@@ -57,11 +59,20 @@ void projector_free(struct projector *projector);
 /* From here on the journal is needed: the files beside the store go no further. */
 uint64_t projector_saved(const struct projector *projector);
 
+/* Is there anything that a checkpoint would save? */
+bool projector_has_unsaved(const struct projector *projector);
+
 /* A checkpoint if one is due, then a window. */
 enum projector_step projector_step(struct projector *projector);
 
 /* Also if none is due. STEP_MOVED: made. */
 enum projector_step projector_checkpoint(struct projector *projector);
+
+/*
+ * A little of moving the filters (filters_move), if there is something to do and it is time again;
+ * seldom if the projector is busy.
+ */
+void projector_tidy(struct projector *projector, bool busy);
 
 /* Sets what the stats say; logs if that is another sentence than before; tells `moved`. */
 void projector_set_state(struct projector *projector, const char *state);

@@ -127,11 +127,12 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
     uint64_t position = projector->stats.position;
     for (;;) {
         uint64_t durable = journal_durable(projector->options.journal);
+        bool full = projector->window.more || durable >= position + projector->window_bytes;
+        projector_tidy(projector, full);
         uint64_t now = now_ms();
         bool wanted = is_wanted(projector, position);
         uint64_t look = now + (wanted ? SYNC_MS : LOOK_MS);
-        if (projector->window.more || now >= due || durable >= position + projector->window_bytes ||
-            (wanted && durable > position))
+        if (full || now >= due || (wanted && durable > position))
             look = now;
         if (wait_until(projector, look < due ? look : due, wanted ? UINT64_MAX : position))
             return true;
@@ -151,7 +152,7 @@ static void projector_finish(struct projector *projector)
         continue;
     if (projector->pending || projector->failed)
         return;
-    if (projector->stats.position > projector_saved(projector))
+    if (projector_has_unsaved(projector))
         projector_checkpoint(projector);
 }
 

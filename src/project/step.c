@@ -11,6 +11,8 @@
  * still has all from there on, because that is forgotten last. A file that cannot be written stops
  * nothing: the journal is then kept from where the old one stands.
  *
+ * Between windows the filters are tidied (filters_move).
+ *
  * A window that the store would not take is kept and tried again as it is: the filters already
  * know it, and must not be told twice. For the same reason no checkpoint is made then.
  */
@@ -19,9 +21,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "project/private.h"
+
+#define TIDY_REST      1              /* so many times as long as it took, nothing is tidied */
+#define TIDY_REST_BUSY 7              /* likewise while windows are full */
+#define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
 static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
                                 "returns";
@@ -160,6 +167,20 @@ uint64_t projector_saved(const struct projector *projector)
     return projector->options.trends != NULL && trends < filters ? trends : filters;
 }
 
+static uint64_t moves_of(const struct projector *projector)
+{
+    struct filters_move_stats stats;
+    filters_move_stats(projector->options.filters, &stats);
+    return stats.moves;
+}
+
+/* Without the file of moved filters the next start would move them again. */
+bool projector_has_unsaved(const struct projector *projector)
+{
+    return projector->stats.position > projector_saved(projector) ||
+           moves_of(projector) != projector->moves_saved;
+}
+
 /* A file beside the store was written, or not: what it stands for now. */
 static void note_saved(struct projector *projector, int result, const char *path, uint64_t *saved)
 {
@@ -188,6 +209,8 @@ static void save_filters(struct projector *projector)
     io_fault_point("project.save");
     int result = filters_save(projector->options.filters, path, position_of(projector));
     note_saved(projector, result, path, &projector->filter_position);
+    if (result == 0)
+        projector->moves_saved = moves_of(projector);
     io_fault_point("project.saved");
 }
 
@@ -224,6 +247,26 @@ enum projector_step projector_checkpoint(struct projector *projector)
     pthread_mutex_unlock(&projector->lock);
     projector_set_state(projector, "ok");
     return STEP_MOVED;
+}
+
+/*
+ * For a part of this thread's time: those who answer come first anyway (NICE), and windows should not
+ * wait long. Where it failed (no memory, or the store does not read) nothing is lost but speed.
+ */
+void projector_tidy(struct projector *projector, bool busy)
+{
+    uint64_t began_ns = clock_monotonic_ns();
+    if (projector->pending || projector->failed || began_ns < projector->tidy_next_ns)
+        return;
+    enum status status = filters_move(projector->options.filters, projector->options.store);
+    uint64_t took_ns = clock_monotonic_ns() - began_ns;
+    uint64_t pause_ns = took_ns * (busy ? TIDY_REST_BUSY : TIDY_REST);
+    if (status != STATUS_OK && status != STATUS_MORE)
+        pause_ns = TIDY_RETRY_NS;
+    if (status != STATUS_OK && status != STATUS_MORE && status != STATUS_NO_MEMORY)
+        log_warn("projector: the filters could not be moved to one segment: %s; trying again later",
+                 status_sentence(status));
+    projector->tidy_next_ns = began_ns + took_ns + pause_ns;
 }
 
 /* A checkpoint that is due comes first: while none can be made, no more is put on top. */

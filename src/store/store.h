@@ -147,6 +147,23 @@ struct store_changes {
 struct store;
 struct store_snapshot; /* the state of one moment */
 
+/*
+ * Reactions by their user and counters by their item fall into so many parts of about the same size,
+ * in the order of which a store can visit them without looking at the others.
+ */
+#define STORE_PARTS     65536
+#define STORE_PART_SEED 0x6c617564726f7773ULL
+
+static inline uint32_t store_user_part(struct id user)
+{
+    return (uint32_t)(id_hash(user, STORE_PART_SEED) >> 48);
+}
+
+static inline uint32_t store_item_part(struct item item)
+{
+    return (uint32_t)(item_hash(item, STORE_PART_SEED) >> 48);
+}
+
 /* Called for each row, in no particular order; a status other than OK ends the visit with it. */
 struct store_visitor {
     enum status (*reaction)(void *context, const struct store_reaction *reaction);
@@ -154,7 +171,14 @@ struct store_visitor {
     enum status (*name)(void *context, const struct store_name *name);
     enum status (*token)(void *context, const struct store_token *token);
     void *context;
+    uint32_t part_first; /* of reactions and counters only the parts from this one on ... */
+    uint32_t part_end;   /* ... and before this one; 0: all */
 };
+
+static inline bool store_visits_part(const struct store_visitor *visitor, uint32_t part)
+{
+    return visitor->part_end == 0 || (part >= visitor->part_first && part < visitor->part_end);
+}
 
 /* What verifying found; also handed to the progress function now and then while it goes on. */
 struct store_report {

@@ -419,6 +419,58 @@ void store_suite_visit_stops(void **state)
     suite_done(store);
 }
 
+struct parts_seen {
+    uint32_t first;
+    uint32_t end;
+    uint32_t reactions;
+    uint32_t counts;
+};
+
+static enum status seen_reaction(void *context, const struct store_reaction *reaction)
+{
+    struct parts_seen *seen = context;
+    uint32_t part = store_user_part(reaction->user);
+    assert_true(part >= seen->first && part < seen->end);
+    seen->reactions++;
+    return STATUS_OK;
+}
+
+static enum status seen_count(void *context, const struct store_count *count)
+{
+    struct parts_seen *seen = context;
+    uint32_t part = store_item_part(count->item);
+    assert_true(part >= seen->first && part < seen->end);
+    seen->counts++;
+    return STATUS_OK;
+}
+
+/* In slices of any size, each row is seen once, in the slice that its part is in. */
+void store_suite_visit_parts(void **state)
+{
+    (void)state;
+    struct store *store = store_suite_open();
+    for (uint32_t i = 0; i < 300; i++) {
+        suite_react(store, suite_reaction(i, i, 0, 1));
+        suite_add(store, suite_count(i, 0, 1));
+    }
+    static const uint32_t steps[] = {1000, 8192, STORE_PARTS - 1, STORE_PARTS};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct parts_seen seen = {0};
+        for (; seen.first < STORE_PARTS; seen.first = seen.end) {
+            seen.end = seen.first + steps[i] < STORE_PARTS ? seen.first + steps[i] : STORE_PARTS;
+            const struct store_visitor visitor = {.reaction = seen_reaction,
+                                                  .count = seen_count,
+                                                  .context = &seen,
+                                                  .part_first = seen.first,
+                                                  .part_end = seen.end};
+            assert_int_equal(store_visit(store, &visitor), STATUS_OK);
+        }
+        assert_int_equal(seen.reactions, 300);
+        assert_int_equal(seen.counts, 300);
+    }
+    suite_done(store);
+}
+
 static void progress_seen(void *context, const struct store_report *report)
 {
     assert_true(report->rows <= report->rows_total);

@@ -54,6 +54,7 @@ void suite_verify(struct store *store);
     TEST(store_suite_tokens)                                                                       \
     TEST(store_suite_snapshot)                                                                     \
     TEST(store_suite_visit_stops)                                                                  \
+    TEST(store_suite_visit_parts)                                                                  \
     TEST(store_suite_verify_counts)                                                                \
     TEST(store_suite_verify_finds)                                                                 \
     TEST(store_suite_large_batch)                                                                  \

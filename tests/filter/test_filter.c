@@ -244,26 +244,52 @@ static void test_one_key_many_times(void **state)
     filter_free(filter);
 }
 
-static void test_expecting_makes_one_segment(void **state)
+static void test_the_one_after_takes_them_in_one_segment(void **state)
 {
     (void)state;
     struct memory_budget budget = roomy();
     struct chance chance = {test_seed()};
     struct filter *filter = filter_new(&budget, 0);
-    struct filter_stats stats;
-    filter_expect(filter, 1000);
-    filter_stats(filter, &stats);
-    assert_int_equal(stats.segments, 1);
-    filter_expect(filter, 900000);
+    struct filter_stats stats, after;
+    assert_false(filter_is_scattered(filter));
     for (int i = 0; i < 900000; i++)
         filter_add(filter, chance_next(&chance));
-    filter_stats(filter, &stats);
-    assert_int_equal(stats.segments, 2);
-    filter_expect(filter, UINT64_MAX); /* as if nothing had been said */
-    filter_stats(filter, &stats);
-    assert_int_equal(stats.segments, 2);
-    assert_false(stats.open);
+    assert_true(filter_is_scattered(filter));
+    struct filter *next = filter_new_after(filter, 900000);
+    filter_stats(next, &after);
+    for (int i = 0; i < 900000; i++)
+        filter_add(next, chance_next(&chance));
+    filter_stats(next, &stats);
+    assert_int_equal(stats.segments, 1);
+    assert_int_equal(stats.slots, after.slots);
+    assert_false(filter_is_scattered(next));
+    struct filter *last = filter_new_after(next, 0); /* never as small again */
+    filter_stats(last, &after);
+    assert_true(after.slots > stats.slots);
+    assert_null(filter_new_after(next, UINT64_MAX / 2));
+    filter_free(last);
+    filter_free(next);
     filter_free(filter);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+static void test_a_retired_one_says_maybe_and_has_no_memory(void **state)
+{
+    (void)state;
+    struct memory_budget budget = roomy();
+    struct chance chance = {test_seed()};
+    struct filter *filter = filter_new(&budget, 0);
+    for (int i = 0; i < 900000; i++)
+        filter_add(filter, chance_next(&chance));
+    filter_retire(filter);
+    assert_int_equal(memory_used(&budget), sizeof *filter);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t key = chance_next(&chance);
+        filter_prefetch(filter, key);
+        assert_true(filter_may_have(filter, key));
+    }
+    filter_free(filter);
+    assert_int_equal(memory_used(&budget), 0);
 }
 
 int main(void)
@@ -276,7 +302,8 @@ int main(void)
         cmocka_unit_test(test_without_memory_it_opens),
         cmocka_unit_test(test_there_may_be_no_memory_at_all),
         cmocka_unit_test(test_one_key_many_times),
-        cmocka_unit_test(test_expecting_makes_one_segment),
+        cmocka_unit_test(test_the_one_after_takes_them_in_one_segment),
+        cmocka_unit_test(test_a_retired_one_says_maybe_and_has_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

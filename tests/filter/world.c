@@ -32,15 +32,16 @@ static enum status world_visit(struct store *store, const struct store_visitor *
     for (uint32_t i = 0; i < WORLD_SIZE; i++) {
         struct store_reaction reaction;
         times_of(world, i, &reaction);
-        enum status status =
-            reaction.time_s != 0 ? visitor->reaction(visitor->context, &reaction) : STATUS_OK;
+        bool wanted =
+            reaction.time_s != 0 && store_visits_part(visitor, store_user_part(reaction.user));
+        enum status status = wanted ? visitor->reaction(visitor->context, &reaction) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
     }
-    for (uint32_t i = 0; i < WORLD_ITEMS; i++) {
+    for (uint32_t i = 0; visitor->count != NULL && i < WORLD_ITEMS; i++) {
         struct store_count count = {.item = world_item(i), .name = 9, .value = world->counts[i]};
-        enum status status =
-            count.value != 0 ? visitor->count(visitor->context, &count) : STATUS_OK;
+        bool wanted = count.value != 0 && store_visits_part(visitor, store_item_part(count.item));
+        enum status status = wanted ? visitor->count(visitor->context, &count) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
     }

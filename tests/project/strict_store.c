@@ -215,9 +215,11 @@ static enum status strict_visit(struct store *store, const struct store_visitor 
     enum status status = STATUS_OK;
     pthread_mutex_lock(&strict->lock);
     for (size_t i = 0; visitor->reaction != NULL && i < strict->reaction_count; i++)
-        status = status ? status : visitor->reaction(visitor->context, &strict->reactions[i]);
+        if (store_visits_part(visitor, store_user_part(strict->reactions[i].user)))
+            status = status ? status : visitor->reaction(visitor->context, &strict->reactions[i]);
     for (size_t i = 0; visitor->count != NULL && i < strict->count_count; i++)
-        status = status ? status : visitor->count(visitor->context, &strict->counts[i]);
+        if (store_visits_part(visitor, store_item_part(strict->counts[i].item)))
+            status = status ? status : visitor->count(visitor->context, &strict->counts[i]);
     for (size_t i = 0; visitor->name != NULL && i < strict->name_count; i++)
         status = status ? status : visitor->name(visitor->context, &strict->names[i]);
     for (size_t i = 0; visitor->token != NULL && i < strict->token_count; i++)

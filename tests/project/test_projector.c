@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filter/filters_priv.h"
 #include "journal/helper.h"
 #include "project/catch_up.h"
 #include "stage.h"
@@ -95,6 +96,59 @@ static void test_windows(void **state)
     struct journal_stats journal;
     journal_stats(stage.journal, &journal);
     assert_in_range(strict_store_applied(stage.store), journal.events / 100, journal.events);
+}
+
+static uint64_t moves(void)
+{
+    struct filters_move_stats stats;
+    filters_move_stats(stage.filters, &stats);
+    return stats.moves;
+}
+
+/* Filters that are outgrown at once come into one segment between windows, and never amid one. */
+static void test_filters_are_tidied_between_windows(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    filters_free(stage.filters);
+    stage.filters = filters_new_small(&stage.budget, 99, 4);
+    struct projector_options options = stage_options(&stage);
+    struct projector *projector = stage_projector(&options);
+    struct filter_stats live, known;
+    stage_append(&stage, 500);
+    stage_wait_durable(&stage);
+    strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, 1);
+    assert_int_equal(projector_step(projector), STEP_WAIT);
+    projector_tidy(projector, false);
+    assert_int_equal(moves(), 0);
+    stage_run(projector);
+    filters_stats(stage.filters, &live, &known);
+    assert_true(live.segments > 1);
+    assert_int_equal(projector_checkpoint(projector), STEP_MOVED);
+    assert_false(projector_has_unsaved(projector));
+    for (int i = 0; i < 20 && moves() == 0; i++) {
+        projector->tidy_next_ns = 0;
+        projector_tidy(projector, false);
+    }
+    assert_int_equal(moves(), 1);
+    assert_true(projector_has_unsaved(projector)); /* though no event is */
+    assert_int_equal(projector_checkpoint(projector), STEP_MOVED);
+    assert_false(projector_has_unsaved(projector));
+    for (int i = 0; i < 20; i++) {
+        projector->tidy_next_ns = 0;
+        projector_tidy(projector, i % 2 == 0);
+        stage_append(&stage, 50);
+        stage_wait_durable(&stage);
+        stage_run(projector);
+        world_expect_filters(&stage.world, stage.filters);
+    }
+    assert_true(moves() > 0);
+    projector->tidy_next_ns = UINT64_MAX; /* not yet */
+    uint64_t before = moves();
+    projector_tidy(projector, false);
+    assert_int_equal(moves(), before);
+    expect_caught_up(projector);
+    projector_free(projector);
 }
 
 static void test_windows_memory(void **state)
@@ -588,6 +642,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_windows),
         CASE(test_windows_memory),
+        CASE(test_filters_are_tidied_between_windows),
         CASE(test_like_and_unlike_writes_nothing),
         CASE(test_goes_on),
         CASE(test_checkpoints),

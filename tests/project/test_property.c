@@ -104,7 +104,11 @@ static void dump_store(struct dump *dump, struct store *store, uint32_t now_s)
 {
     memset(dump, 0, sizeof *dump);
     dump->horizon_s = now_s - TTL_S;
-    const struct store_visitor visitor = {dump_reaction, dump_count, dump_name, dump_token, dump};
+    const struct store_visitor visitor = {.reaction = dump_reaction,
+                                          .count = dump_count,
+                                          .name = dump_name,
+                                          .token = dump_token,
+                                          .context = dump};
     assert_int_equal(store_visit(store, &visitor), STATUS_OK);
     if (store->ops->list_changes != NULL)
         dump_changes(dump, store, now_s - CHANGES_TTL_S);

@@ -74,13 +74,13 @@ static uint32_t leave_out_absent(const struct friends *friends, struct store_lis
 {
     const struct filters *filters = friends->hot->filters;
     const struct hot_request *request = friends->request;
+    uint64_t keys[GROUP];
     uint32_t left = 0;
     for (uint32_t i = 0; friends->stored && i < count; i++)
-        filters_prefetch_reaction(filters, users[i].id, request->name, request->items[0]);
+        keys[i] = filters_prefetch_reaction(filters, users[i].id, request->name, request->items[0]);
     for (uint32_t i = 0; i < count; i++) {
         users[i].time_s = NO;
-        if (!friends->stored ||
-            filters_may_have_reaction(filters, users[i].id, request->name, request->items[0]))
+        if (!friends->stored || filters_may_have_key(filters, keys[i]))
             out[left++] = &users[i];
     }
     return left;

@@ -138,11 +138,12 @@ static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item
 }
 
 /* Only the store can tell, for all that memory and the filters know. */
-static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item item)
+static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item item,
+                       uint64_t filter_key)
 {
     struct cleared_key key = {.user = lookup->request->user, .item = item, .kind = kind};
     return filter_said(&lookup->users->denied,
-                       filters_may_have_reaction(lookup->hot->filters, key.user, kind, item)) &&
+                       filters_may_have_key(lookup->hot->filters, filter_key)) &&
            !cleared_has(&lookup->users->cleared, &key) && !user_absent_has(lookup->users, &key);
 }
 
@@ -160,13 +161,23 @@ static bool unknown_add(struct lookup *lookup, uint32_t item, uint8_t kind)
     return true;
 }
 
-/* Some items ahead of `at`, and before the first one all up to there. */
-static void fetch_filters(const struct lookup *lookup, uint8_t kind, uint32_t at)
+/* A window over the items whose place in the filters is on its way, with their keys there. */
+struct fetched {
+    uint32_t end; /* the first item not fetched yet */
+    uint64_t keys[AHEAD * 2];
+};
+
+/* From `at` on so many; returns the key of that one. */
+static uint64_t fetch_filters(const struct lookup *lookup, uint8_t kind, uint32_t at,
+                              struct fetched *fetched)
 {
     const struct hot_request *request = lookup->request;
     uint32_t end = at + AHEAD < request->item_count ? at + AHEAD : request->item_count - 1;
-    for (uint32_t i = at == 0 ? 0 : at + AHEAD; i <= end; i++)
-        filters_prefetch_reaction(lookup->hot->filters, request->user, kind, request->items[i]);
+    for (uint32_t i = fetched->end > at ? fetched->end : at; i <= end; i++)
+        fetched->keys[i % (AHEAD * 2)] =
+            filters_prefetch_reaction(lookup->hot->filters, request->user, kind, request->items[i]);
+    fetched->end = end + 1;
+    return fetched->keys[at % (AHEAD * 2)];
 }
 
 /* OK; BLOCKED: some of it takes the store, and we may not wait. */
@@ -174,7 +185,9 @@ static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wa
 {
     const struct hot_request *request = lookup->request;
     struct item last = {0};
+    struct fetched fetched;
     bool incomplete = false;
+    fetched.end = 0;
     for (uint32_t i = 0; i < request->item_count; i++) {
         struct item item = request->items[i];
         if (i == 0 || item.type != last.type || id_is_wide(item.id) != id_is_wide(last.id))
@@ -182,8 +195,8 @@ static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wa
         last = item;
         if (!incomplete)
             continue;
-        fetch_filters(lookup, kind, i);
-        if (kind_set_has(&request->answers[i].kinds, kind) || !is_unknown(lookup, kind, item))
+        uint64_t key = fetch_filters(lookup, kind, i, &fetched);
+        if (kind_set_has(&request->answers[i].kinds, kind) || !is_unknown(lookup, kind, item, key))
             continue;
         if (!may_wait)
             return STATUS_BLOCKED;

@@ -358,6 +358,10 @@ static enum status visit_row(const struct store_visitor *visitor, const struct m
 {
     const struct memory_key *key = &row->key;
     struct item item = {.id = key->item, .type = key->type};
+    if (key->sort == SORT_REACTION && !store_visits_part(visitor, store_user_part(key->user)))
+        return STATUS_OK;
+    if (key->sort == SORT_COUNT && !store_visits_part(visitor, store_item_part(item)))
+        return STATUS_OK;
     if (key->sort == SORT_REACTION && visitor->reaction != NULL)
         return visitor->reaction(visitor->context,
                                  &(struct store_reaction){.user = key->user,

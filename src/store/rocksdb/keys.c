@@ -5,8 +5,9 @@
  *   id      8, then 8 bytes: a narrow id; or 16, then 16 bytes, the upper half first: a wide one.
  *           The length in front makes ids free of prefixes: no key is the beginning of another.
  *           It also makes them sort as store_listed_order has it: narrow ones first, then by value.
- *   hash    the upper 2 bytes of a hash with a fixed seed. It stands in front because ids are
- *           often given in order: without it all writes of a minute would fall on one range.
+ *   hash    the upper 2 bytes of a hash with a fixed seed: the part (store.h). It stands in front
+ *           because ids are often given in order: without it all writes of a minute would fall on
+ *           one range.
  *
  *   key                                                   value
  *   'R' hash(user) user kind type item                    time_s u32            the relation
@@ -34,18 +35,16 @@
 #include "base/assert.h"
 #include "base/names.h"
 
-#define SEED 0x6c617564726f7773ULL
-
 enum { NARROW = 8, WIDE = 16 };
 
 static uint16_t user_prefix(struct id user)
 {
-    return (uint16_t)(id_hash(user, SEED) >> 48);
+    return (uint16_t)store_user_part(user);
 }
 
 static uint16_t item_prefix(struct item item)
 {
-    return (uint16_t)(item_hash(item, SEED) >> 48);
+    return (uint16_t)store_item_part(item);
 }
 
 static uint8_t *write_id(uint8_t *out, struct id id)

@@ -10,15 +10,39 @@ static void scan_look(struct scan *scan)
     scan->value = (const uint8_t *)rocksdb_iter_value(scan->iterator, &scan->value_length);
 }
 
+/* Before the first row of a part, or of what comes behind the last one. */
+static void write_bound(uint8_t out[SCAN_BOUND], uint8_t tag, uint32_t part)
+{
+    out[0] = (uint8_t)(tag + part / STORE_PARTS);
+    put_u16(out + 1, (uint16_t)part);
+}
+
+static void scan_between(struct scan *scan, struct store_rocksdb *rocks,
+                         const rocksdb_snapshot_t *snapshot, size_t length, size_t ahead)
+{
+    scan->read = tune_read(snapshot, ahead);
+    rocksdb_readoptions_set_fill_cache(scan->read, 0);
+    rocksdb_readoptions_set_iterate_upper_bound(scan->read, (const char *)scan->to, length);
+    scan->iterator = rocksdb_create_iterator(rocks->database, scan->read);
+    rocksdb_iter_seek(scan->iterator, (const char *)scan->from, length);
+    scan_look(scan);
+}
+
 void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_snapshot_t *snapshot,
                 uint8_t tag)
 {
-    *scan = (struct scan){
-        .read = tune_read(snapshot, rocks->ahead), .from = (char)tag, .to = (char)(tag + 1)};
-    rocksdb_readoptions_set_iterate_upper_bound(scan->read, &scan->to, 1);
-    scan->iterator = rocksdb_create_iterator(rocks->database, scan->read);
-    rocksdb_iter_seek(scan->iterator, &scan->from, 1);
-    scan_look(scan);
+    *scan = (struct scan){.from = {tag}, .to = {(uint8_t)(tag + 1)}};
+    scan_between(scan, rocks, snapshot, 1, rocks->ahead);
+}
+
+/* Few rows of each file: RocksDB reads ahead by itself as far as they go. */
+void scan_start_parts(struct scan *scan, struct store_rocksdb *rocks,
+                      const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first, uint32_t end)
+{
+    *scan = (struct scan){0};
+    write_bound(scan->from, tag, first);
+    write_bound(scan->to, tag, end);
+    scan_between(scan, rocks, snapshot, SCAN_BOUND, 0);
 }
 
 bool scan_is_done(const struct scan *scan)

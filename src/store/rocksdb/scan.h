@@ -1,14 +1,16 @@
-/* A walk over all rows of one tag, in key order, past the block cache and with checksums. */
+/* A walk over the rows of one tag, in key order, past the block cache and with checksums. */
 #ifndef LAUD_STORE_ROCKSDB_SCAN_H
 #define LAUD_STORE_ROCKSDB_SCAN_H
 
 #include "store/rocksdb/private.h"
 
+#define SCAN_BOUND (1 + KEY_HASH_BYTES)
+
 struct scan {
     rocksdb_readoptions_t *read;
     rocksdb_iterator_t *iterator;
-    char from;
-    char to; /* RocksDB keeps a pointer to it: a scan must not be moved */
+    uint8_t from[SCAN_BOUND];
+    uint8_t to[SCAN_BOUND]; /* RocksDB keeps a pointer to it: a scan must not be moved */
     const uint8_t *key;
     const uint8_t *value;
     size_t key_length;
@@ -18,6 +20,10 @@ struct scan {
 /* Stands on the first row, if there is one. */
 void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_snapshot_t *snapshot,
                 uint8_t tag);
+/* Only rows of the parts from `first` on and before `end`, of a tag whose keys have a hash. */
+void scan_start_parts(struct scan *scan, struct store_rocksdb *rocks,
+                      const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first,
+                      uint32_t end);
 bool scan_is_done(const struct scan *scan);
 void scan_next(struct scan *scan);
 /* OK if it went to the end or was not stopped by a problem. */

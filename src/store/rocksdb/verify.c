@@ -91,7 +91,7 @@ static enum status end_scan(struct verify *verify, struct scan *scan, enum statu
     if (ended == STATUS_OK)
         return status;
     snprintf(verify->report->problem, sizeof(verify->report->problem),
-             "rows of sort %c cannot be read: %s", scan->from, status_sentence(ended));
+             "rows of sort %c cannot be read: %s", scan->from[0], status_sentence(ended));
     return ended;
 }
 

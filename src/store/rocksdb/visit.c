@@ -1,4 +1,4 @@
-/* All rows of the sorts that are asked for, as of one moment. */
+/* All rows of the sorts and parts that are asked for, as of one moment. */
 #include "base/log.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
@@ -64,8 +64,14 @@ static enum status visit_token(struct visit *visit, const struct scan *row)
 
 static enum status visit_tag(struct visit *visit, uint8_t tag, visit_row_fn *each)
 {
+    const struct store_visitor *visitor = visit->visitor;
+    bool has_parts = tag == TAG_REACTION || tag == TAG_COUNTERS;
     struct scan scan;
-    scan_start(&scan, visit->rocks, visit->moment, tag);
+    if (has_parts && visitor->part_end != 0)
+        scan_start_parts(&scan, visit->rocks, visit->moment, tag, visitor->part_first,
+                         visitor->part_end);
+    else
+        scan_start(&scan, visit->rocks, visit->moment, tag);
     enum status status = STATUS_OK;
     for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan))
         status = each(visit, &scan);

@@ -1,0 +1,176 @@
+/*
+ * A filter that has grown is asked in each of its segments, and a reader pays for all of them. Their
+ * entries cannot be brought together, for they do not tell their keys; the store can. So another
+ * filter is made from what the store has, in one segment, and takes the place of the one in use.
+ *
+ * The thread that does this is the one that changes the store, so between two batches the store holds
+ * still. Each call visits a few parts of it (store.h). From then on batches tell the new filter too
+ * what they make and remove in those parts; what they do in the others it will find there. After the
+ * last part it stands for the store as the old one does. Of `known`, from which nothing is removed, it
+ * is told everything at once: what it is told twice it has once.
+ *
+ * Readers know nothing of it: they ask the filter in use. One may have begun to ask just before
+ * another took its place; what it says then was true when it began (filter_retire).
+ *
+ * Nothing of a move is saved: a stop in the middle of one leaves the file of the filter in use, and the
+ * next start begins anew. If there is no memory for it, the segments stay.
+ */
+#include "base/assert.h"
+#include "filter/filter_priv.h"
+#include "filter/filters_priv.h"
+
+#define CALL_ROWS 8192 /* about: ten milliseconds */
+
+static bool is_moving(const struct filters *filters)
+{
+    return filters->next.live != NULL || filters->next.known != NULL;
+}
+
+static uint64_t bytes_of(const struct filter *filter)
+{
+    return filter == NULL ? 0 : atomic_load_explicit(&filter->bytes, memory_order_relaxed);
+}
+
+static void tell_stats(struct filters *filters)
+{
+    const struct filters_next *next = &filters->next;
+    atomic_store_explicit(&filters->next_bytes, bytes_of(next->live) + bytes_of(next->known),
+                          memory_order_relaxed);
+    atomic_store_explicit(&filters->next_part, next->part, memory_order_relaxed);
+}
+
+void filters_next_drop(struct filters *filters)
+{
+    filter_free(filters->next.live);
+    filter_free(filters->next.known);
+    filters->next = (struct filters_next){0};
+    tell_stats(filters);
+}
+
+void filters_next_made(struct filters *filters, const struct store_reaction *reaction)
+{
+    const struct filters_next *next = &filters->next;
+    if (next->live != NULL && store_user_part(reaction->user) < next->part)
+        filter_add(next->live, reaction_key_of(filters->seed, reaction));
+    if (next->known != NULL)
+        known_add_reaction(next->known, filters->seed, reaction);
+}
+
+void filters_next_removed(struct filters *filters, const struct store_reaction *reaction)
+{
+    const struct filters_next *next = &filters->next;
+    if (next->live != NULL && store_user_part(reaction->user) < next->part)
+        filter_remove(next->live, reaction_key_of(filters->seed, reaction));
+}
+
+void filters_next_item(struct filters *filters, struct item item)
+{
+    if (filters->next.known != NULL)
+        known_add(filters->next.known, item_key(filters->seed, item));
+}
+
+/* OK, NO_MEMORY. An open filter does not know how many keys it should have. */
+static enum status move_begin(struct filters *filters, struct store *store, uint32_t rows)
+{
+    struct filters_next *next = &filters->next;
+    struct filter *live = filters_live(filters), *known = filters_known(filters);
+    bool move_live = filter_is_scattered(live), move_known = filter_is_scattered(known);
+    struct filter_stats live_stats, known_stats;
+    struct store_stats stats;
+    filters_stats(filters, &live_stats, &known_stats);
+    store_stats(store, &stats);
+    if (move_live)
+        next->live = filter_new_after(live, live_stats.open ? stats.reactions : live_stats.keys);
+    if (move_known)
+        next->known = filter_new_after(known, known_stats.keys);
+    next->parts = (uint32_t)((uint64_t)STORE_PARTS * rows / (stats.reactions + rows));
+    next->parts += next->parts == 0;
+    if (move_live == (next->live != NULL) && move_known == (next->known != NULL))
+        return STATUS_OK;
+    filters_next_drop(filters);
+    return STATUS_NO_MEMORY;
+}
+
+static enum status move_reaction(void *context, const struct store_reaction *reaction)
+{
+    const struct filters *filters = context;
+    if (filters->next.live != NULL)
+        filter_add(filters->next.live, reaction_key_of(filters->seed, reaction));
+    if (filters->next.known != NULL)
+        known_add_reaction(filters->next.known, filters->seed, reaction);
+    return STATUS_OK;
+}
+
+static enum status move_item(void *context, const struct store_count *count)
+{
+    filters_next_item(context, count->item);
+    return STATUS_OK;
+}
+
+static bool is_open(const struct filter *filter)
+{
+    return filter != NULL && atomic_load_explicit(&filter->open, memory_order_relaxed);
+}
+
+/* OK: the next few parts are in. */
+static enum status move_parts(struct filters *filters, struct store *store)
+{
+    struct filters_next *next = &filters->next;
+    uint32_t left = STORE_PARTS - next->part;
+    uint32_t end = next->part + (next->parts < left ? next->parts : left);
+    const struct store_visitor visitor = {.reaction = move_reaction,
+                                          .count = next->known != NULL ? move_item : NULL,
+                                          .context = filters,
+                                          .part_first = next->part,
+                                          .part_end = end};
+    enum status status = store_visit(store, &visitor);
+    if (status == STATUS_OK && (is_open(next->live) || is_open(next->known)))
+        status = STATUS_NO_MEMORY;
+    next->part = end;
+    tell_stats(filters);
+    return status;
+}
+
+static void take_place(struct filters *filters, struct filter *_Atomic *place, struct filter *next)
+{
+    struct filter *before = atomic_load_explicit(place, memory_order_relaxed);
+    if (next == NULL)
+        return;
+    ASSERT(filters->retired_count < FILTERS_RETIRED);
+    atomic_store(place, next);
+    filter_retire(before);
+    filters->retired[filters->retired_count++] = before;
+}
+
+static void move_end(struct filters *filters)
+{
+    take_place(filters, &filters->live, filters->next.live);
+    take_place(filters, &filters->known, filters->next.known);
+    filters->next = (struct filters_next){0};
+    tell_stats(filters);
+    atomic_fetch_add_explicit(&filters->moves, 1, memory_order_relaxed);
+}
+
+enum status filters_move(struct filters *filters, struct store *store)
+{
+    return filters_move_rows(filters, store, CALL_ROWS);
+}
+
+enum status filters_move_rows(struct filters *filters, struct store *store, uint32_t rows)
+{
+    enum status status = STATUS_OK;
+    if (!is_moving(filters) && !filter_is_scattered(filters_live(filters)) &&
+        !filter_is_scattered(filters_known(filters)))
+        return STATUS_OK;
+    if (!is_moving(filters))
+        status = move_begin(filters, store, rows);
+    if (status == STATUS_OK)
+        status = move_parts(filters, store);
+    if (status != STATUS_OK)
+        filters_next_drop(filters);
+    else if (filters->next.part < STORE_PARTS)
+        status = STATUS_MORE;
+    else
+        move_end(filters);
+    return status;
+}

@@ -1,0 +1,220 @@
+/*
+ * Filters that are moved to one segment while batches go on: at no moment a false "no", and at the end
+ * what a rebuild would have made.
+ */
+#include "world.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+
+#define SEED 5
+
+static struct world world;
+
+static struct filters *scattered(struct memory_budget *budget, int steps)
+{
+    struct filters *filters = filters_new_small(budget, SEED, 30);
+    struct filter_stats live, known;
+    world_make(&world, test_seed());
+    for (int step = 0; step < steps; step++)
+        world_step(&world, filters, 70);
+    filters_stats(filters, &live, &known);
+    assert_true(live.segments > 1 && known.segments > 1);
+    return filters;
+}
+
+static enum status move_to_end(struct filters *filters)
+{
+    enum status status;
+    while ((status = filters_move_rows(filters, &world.store, 500)) == STATUS_MORE)
+        continue;
+    return status;
+}
+
+/* In one segment each, with the keys that there are. */
+static void check_moved(const struct filters *filters)
+{
+    struct filter_stats live, known;
+    struct filters_move_stats moving;
+    uint64_t absent, suspects;
+    filters_stats(filters, &live, &known);
+    filters_move_stats(filters, &moving);
+    assert_int_equal(live.segments, 1);
+    assert_int_equal(known.segments, 1);
+    assert_false(live.open || known.open);
+    assert_int_equal(live.keys, world_reactions(&world));
+    assert_true(moving.moves > 0);
+    assert_int_equal(moving.bytes + moving.part, 0);
+    world_check(&world, filters);
+    world_suspects(&world, filters, &absent, &suspects);
+    assert_true(suspects * 200 < absent);
+}
+
+static void test_moving_among_batches_never_says_a_false_no(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = filters_new_small(&budget, SEED, 4);
+    struct filters_move_stats moving;
+    uint64_t calls = 0;
+    world_make(&world, test_seed());
+    for (int step = 0; step < 600; step++) {
+        const struct store_changes *changes = world_draw(&world, step / 100 % 2 == 0 ? 70 : 30);
+        filters_before(filters, changes);
+        world_check(&world, filters);
+        world_apply(&world);
+        filters_after(filters, changes);
+        world_check(&world, filters);
+        uint32_t rows = 1 + chance_below(&world.chance, 800);
+        for (uint32_t i = chance_below(&world.chance, 4); i > 0; i--) {
+            enum status status = filters_move_rows(filters, &world.store, rows);
+            assert_true(status == STATUS_OK || status == STATUS_MORE);
+            calls += status == STATUS_MORE;
+            world_check(&world, filters);
+        }
+    }
+    filters_move_stats(filters, &moving);
+    print_message("%llu moves, %llu calls in the middle of one\n", (unsigned long long)moving.moves,
+                  (unsigned long long)calls);
+    assert_true(moving.moves > 3 && calls > moving.moves);
+    while (move_to_end(filters) == STATUS_OK && moving.bytes > 0)
+        filters_move_stats(filters, &moving);
+    check_moved(filters);
+    filters_free(filters);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+/* Nothing is moved for ever, and what is left of those before is next to nothing. */
+static void test_a_move_comes_to_an_end(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = scattered(&budget, 100);
+    struct filter_stats live, known;
+    struct filters_move_stats moving;
+    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_MORE);
+    filters_stats(filters, &live, &known);
+    filters_move_stats(filters, &moving);
+    assert_true(moving.bytes > 0 && moving.part > 0 && moving.part < STORE_PARTS);
+    assert_int_equal(memory_used(&budget), live.bytes + known.bytes + moving.bytes);
+    assert_int_equal(move_to_end(filters), STATUS_OK);
+    check_moved(filters);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(filters_move(filters, &world.store), STATUS_OK);
+    filters_move_stats(filters, &moving);
+    assert_int_equal(moving.moves, 1);
+    filters_stats(filters, &live, &known);
+    assert_int_equal(memory_used(&budget), live.bytes + known.bytes + 2 * sizeof(struct filter));
+    filters_free(filters);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+static void test_a_move_that_fails_changes_nothing(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = scattered(&budget, 100);
+    uint64_t before = memory_used(&budget);
+    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_MORE);
+    world.visit_status = STATUS_IO_FAILED;
+    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_IO_FAILED);
+    assert_int_equal(memory_used(&budget), before);
+    world_check(&world, filters);
+    for (int step = 0; step < 20; step++)
+        world_step(&world, filters, 40);
+    world_check(&world, filters);
+    world.visit_status = STATUS_OK;
+    assert_int_equal(move_to_end(filters), STATUS_OK);
+    check_moved(filters);
+    filters_free(filters);
+}
+
+static void test_without_memory_the_segments_stay(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = scattered(&budget, 100);
+    uint64_t before = memory_used(&budget);
+    budget.limit = before + 2 * sizeof(struct filter) + 4096; /* for one of them */
+    assert_int_equal(filters_move(filters, &world.store), STATUS_NO_MEMORY);
+    assert_int_equal(memory_used(&budget), before);
+    world_check(&world, filters);
+    budget.limit = GIB(1);
+    assert_int_equal(move_to_end(filters), STATUS_OK);
+    check_moved(filters);
+    filters_free(filters);
+}
+
+/* In the middle of a move there is no more memory for either: the one in use opens, the other goes. */
+static void test_a_filter_that_opened_is_made_anew(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = filters_new_small(&budget, SEED, 4);
+    struct filter_stats live, known;
+    world_make(&world, test_seed());
+    for (int step = 0; step < 2; step++)
+        world_step(&world, filters, 100);
+    assert_int_equal(filters_move_rows(filters, &world.store, 50), STATUS_MORE);
+    budget.limit = memory_used(&budget);
+    for (int step = 0; step < 100; step++)
+        world_step(&world, filters, 70);
+    filters_stats(filters, &live, &known);
+    assert_true(live.open);
+    world_check(&world, filters);
+    assert_int_equal(move_to_end(filters), STATUS_NO_MEMORY);
+    world_check(&world, filters);
+    budget.limit = GIB(1);
+    for (int i = 0; i < 3; i++) /* how much `known` should have it does not know itself */
+        assert_int_equal(move_to_end(filters), STATUS_OK);
+    check_moved(filters);
+    filters_free(filters);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+static void test_saved_in_the_middle_and_loaded(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = scattered(&budget, 100);
+    struct filters *loaded = filters_new(&budget, 1);
+    char path[] = "/tmp/laud-filters-XXXXXX";
+    char problem[256] = "";
+    uint64_t position;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_MORE);
+    assert_int_equal(filters_save(filters, path, 42), 0);
+    assert_int_equal(filters_load(loaded, path, &position, NULL, NULL, problem, sizeof problem),
+                     STATUS_OK);
+    assert_int_equal(position, 42);
+    world_check(&world, loaded);
+    assert_int_equal(move_to_end(loaded), STATUS_OK); /* begins anew */
+    check_moved(loaded);
+    assert_int_equal(move_to_end(filters), STATUS_OK); /* goes on */
+    check_moved(filters);
+    assert_int_equal(filters_save(filters, path, 43), 0);
+    assert_int_equal(filters_load(loaded, path, &position, NULL, NULL, problem, sizeof problem),
+                     STATUS_OK);
+    world_check(&world, loaded);
+    filters_free(loaded);
+    filters_free(filters);
+    assert_int_equal(memory_used(&budget), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moving_among_batches_never_says_a_false_no),
+        cmocka_unit_test(test_a_move_comes_to_an_end),
+        cmocka_unit_test(test_a_move_that_fails_changes_nothing),
+        cmocka_unit_test(test_without_memory_the_segments_stay),
+        cmocka_unit_test(test_a_filter_that_opened_is_made_anew),
+        cmocka_unit_test(test_saved_in_the_middle_and_loaded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
