@@ -374,7 +374,7 @@ struct filter *filter_new_after(const struct filter *before, uint64_t keys)
 bool filter_is_scattered(const struct filter *filter)
 {
     uint64_t limit = filter_segment_limit(filter->segments[0].mask + 1);
-    return filter_segments(filter) > 1 || filter->used[0] > limit / 4 * 3 ||
+    return filter_segments(filter) > 1 || filter->used[0] > limit / 8 * 7 ||
            atomic_load_explicit(&filter->open, memory_order_relaxed);
 }
 

@@ -34,6 +34,7 @@ struct projector {
     uint64_t filter_position; /* what the filter file stands for */
     uint64_t trend_position;  /* and the file of the windowed boards */
     uint64_t checkpoint_next; /* the next one is due at this position */
+    bool tidying;             /* there is more to do, */
     uint64_t tidy_next_ns;    /* not before this */
     uint64_t moves_saved;     /* of the filters, those that their file has seen */
     char failure[320];        /* written once, before `state` points here */

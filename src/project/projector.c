@@ -16,7 +16,7 @@
 #include "project/private.h"
 
 #define LOOK_MS     20   /* between looks at the journal while a window gathers */
-#define SYNC_MS     1    /* likewise while somebody waits for what is not durable yet */
+#define SYNC_MS     1    /* likewise while somebody waits, or the filters are being tidied */
 #define RETRY_MS    1000 /* before what was not possible is tried again */
 #define FINISH_MS   5000 /* for what has gathered, when stopping */
 #define NICE        19   /* those who answer come first */
@@ -131,7 +131,7 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
         projector_tidy(projector, full);
         uint64_t now = now_ms();
         bool wanted = is_wanted(projector, position);
-        uint64_t look = now + (wanted ? SYNC_MS : LOOK_MS);
+        uint64_t look = now + (wanted || projector->tidying ? SYNC_MS : LOOK_MS);
         if (full || now >= due || (wanted && durable > position))
             look = now;
         if (wait_until(projector, look < due ? look : due, wanted ? UINT64_MAX : position))

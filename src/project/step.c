@@ -26,8 +26,8 @@
 #include "base/log.h"
 #include "project/private.h"
 
-#define TIDY_REST      1              /* so many times as long as it took, nothing is tidied */
-#define TIDY_REST_BUSY 7              /* likewise while windows are full */
+#define TIDY_REST      1              /* so many quarters of what it took, nothing is tidied */
+#define TIDY_REST_BUSY 28             /* likewise while windows are full */
 #define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
 static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
@@ -260,7 +260,8 @@ void projector_tidy(struct projector *projector, bool busy)
         return;
     enum status status = filters_move(projector->options.filters, projector->options.store);
     uint64_t took_ns = clock_monotonic_ns() - began_ns;
-    uint64_t pause_ns = took_ns * (busy ? TIDY_REST_BUSY : TIDY_REST);
+    uint64_t pause_ns = took_ns * (busy ? TIDY_REST_BUSY : TIDY_REST) / 4;
+    projector->tidying = status == STATUS_MORE;
     if (status != STATUS_OK && status != STATUS_MORE)
         pause_ns = TIDY_RETRY_NS;
     if (status != STATUS_OK && status != STATUS_MORE && status != STATUS_NO_MEMORY)
