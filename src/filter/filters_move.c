@@ -69,26 +69,41 @@ void filters_next_item(struct filters *filters, struct item item)
         known_add(filters->next.known, item_key(filters->seed, item));
 }
 
-/* OK, NO_MEMORY. An open filter does not know how many keys it should have. */
-static enum status move_begin(struct filters *filters, struct store *store, uint32_t rows)
+/* How many there are; `known` does not know if it is open, and says too few. */
+static struct filters_keys count_keys(const struct filters *filters, struct store *store)
+{
+    struct filter_stats live, known;
+    struct store_stats stats;
+    filters_stats(filters, &live, &known);
+    store_stats(store, &stats);
+    return (struct filters_keys){.live = live.open ? stats.reactions : live.keys,
+                                 .known = known.keys};
+}
+
+/* OK, NO_MEMORY. */
+static enum status move_begin(struct filters *filters, struct store *store)
 {
     struct filters_next *next = &filters->next;
     struct filter *live = filters_live(filters), *known = filters_known(filters);
     bool move_live = filter_is_scattered(live), move_known = filter_is_scattered(known);
-    struct filter_stats live_stats, known_stats;
-    struct store_stats stats;
-    filters_stats(filters, &live_stats, &known_stats);
-    store_stats(store, &stats);
+    next->keys = count_keys(filters, store);
     if (move_live)
-        next->live = filter_new_after(live, live_stats.open ? stats.reactions : live_stats.keys);
+        next->live = filter_new_after(live, next->keys.live);
     if (move_known)
-        next->known = filter_new_after(known, known_stats.keys);
-    next->parts = (uint32_t)((uint64_t)STORE_PARTS * rows / (stats.reactions + rows));
-    next->parts += next->parts == 0;
+        next->known = filter_new_after(known, next->keys.known);
     if (move_live == (next->live != NULL) && move_known == (next->known != NULL))
         return STATUS_OK;
     filters_next_drop(filters);
     return STATUS_NO_MEMORY;
+}
+
+/* They were made for less than half of what there is by now. */
+static bool is_outgrown(const struct filters *filters, struct store *store)
+{
+    const struct filters_next *next = &filters->next;
+    struct filters_keys now = count_keys(filters, store);
+    return (next->live != NULL && now.live / 2 > next->keys.live) ||
+           (next->known != NULL && now.known / 2 > next->keys.known);
 }
 
 static enum status move_reaction(void *context, const struct store_reaction *reaction)
@@ -112,12 +127,21 @@ static bool is_open(const struct filter *filter)
     return filter != NULL && atomic_load_explicit(&filter->open, memory_order_relaxed);
 }
 
+/* So many parts have about this many rows, now: the store may grow while a move goes on. */
+static uint32_t parts_of(struct store *store, uint32_t rows)
+{
+    struct store_stats stats;
+    store_stats(store, &stats);
+    uint32_t parts = (uint32_t)((uint64_t)STORE_PARTS * rows / (stats.reactions + rows));
+    return parts > 0 ? parts : 1;
+}
+
 /* OK: the next few parts are in. */
-static enum status move_parts(struct filters *filters, struct store *store)
+static enum status move_parts(struct filters *filters, struct store *store, uint32_t rows)
 {
     struct filters_next *next = &filters->next;
-    uint32_t left = STORE_PARTS - next->part;
-    uint32_t end = next->part + (next->parts < left ? next->parts : left);
+    uint32_t left = STORE_PARTS - next->part, some = parts_of(store, rows);
+    uint32_t end = next->part + (some < left ? some : left);
     const struct store_visitor visitor = {.reaction = move_reaction,
                                           .count = next->known != NULL ? move_item : NULL,
                                           .context = filters,
@@ -162,10 +186,14 @@ enum status filters_move_rows(struct filters *filters, struct store *store, uint
     if (!is_moving(filters) && !filter_is_scattered(filters_live(filters)) &&
         !filter_is_scattered(filters_known(filters)))
         return STATUS_OK;
+    if (is_moving(filters) && is_outgrown(filters, store)) {
+        filters_next_drop(filters);
+        return STATUS_OK;
+    }
     if (!is_moving(filters))
-        status = move_begin(filters, store, rows);
+        status = move_begin(filters, store);
     if (status == STATUS_OK)
-        status = move_parts(filters, store);
+        status = move_parts(filters, store, rows);
     if (status != STATUS_OK)
         filters_next_drop(filters);
     else if (filters->next.part < STORE_PARTS)

@@ -11,12 +11,17 @@
 
 #define FILTERS_RETIRED 128 /* at most: each is followed by a larger one, see filter_new_after */
 
+struct filters_keys {
+    uint64_t live;
+    uint64_t known;
+};
+
 /* Filters that will take the place of those in use; NULL where that one stays. */
 struct filters_next {
     struct filter *live;
     struct filter *known;
-    uint32_t part;  /* what the store has in the parts before this one is in them */
-    uint32_t parts; /* to go on by */
+    uint32_t part;            /* what the store has in the parts before this one is in them */
+    struct filters_keys keys; /* that there were when they were made */
 };
 
 struct filters {

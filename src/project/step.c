@@ -27,7 +27,7 @@
 #include "project/private.h"
 
 #define TIDY_REST      1              /* so many quarters of what it took, nothing is tidied */
-#define TIDY_REST_BUSY 28             /* likewise while windows are full */
+#define TIDY_REST_BUSY 400            /* likewise while windows are full */
 #define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
 static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
@@ -251,12 +251,13 @@ enum projector_step projector_checkpoint(struct projector *projector)
 
 /*
  * For a part of this thread's time: those who answer come first anyway (NICE), and windows should not
- * wait long. Where it failed (no memory, or the store does not read) nothing is lost but speed.
+ * wait long; while they are full nothing is begun, and what goes on nearly rests. Where it failed (no memory, or the store does not read) nothing is lost but speed.
  */
 void projector_tidy(struct projector *projector, bool busy)
 {
     uint64_t began_ns = clock_monotonic_ns();
-    if (projector->pending || projector->failed || began_ns < projector->tidy_next_ns)
+    if (projector->pending || projector->failed || began_ns < projector->tidy_next_ns ||
+        (busy && !projector->tidying))
         return;
     enum status status = filters_move(projector->options.filters, projector->options.store);
     uint64_t took_ns = clock_monotonic_ns() - began_ns;

@@ -164,11 +164,37 @@ static void test_a_filter_that_opened_is_made_anew(void **state)
     filters_stats(filters, &live, &known);
     assert_true(live.open);
     world_check(&world, filters);
+    assert_int_equal(move_to_end(filters), STATUS_OK); /* it was outgrown */
     assert_int_equal(move_to_end(filters), STATUS_NO_MEMORY);
     world_check(&world, filters);
     budget.limit = GIB(1);
     for (int i = 0; i < 3; i++) /* how much `known` should have it does not know itself */
         assert_int_equal(move_to_end(filters), STATUS_OK);
+    check_moved(filters);
+    filters_free(filters);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+/* What is being made is too small before it is done: it is given up for a larger one. */
+static void test_a_move_that_is_outgrown_begins_anew(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = filters_new_small(&budget, SEED, 4);
+    struct filters_move_stats moving;
+    world_make(&world, test_seed());
+    for (int step = 0; step < 2; step++)
+        world_step(&world, filters, 100);
+    assert_int_equal(filters_move_rows(filters, &world.store, 50), STATUS_MORE);
+    filters_move_stats(filters, &moving);
+    assert_true(moving.bytes > 0 && moving.part > 0);
+    for (int step = 0; step < 100; step++)
+        world_step(&world, filters, 70);
+    assert_int_equal(filters_move_rows(filters, &world.store, 50), STATUS_OK);
+    filters_move_stats(filters, &moving);
+    assert_int_equal(moving.bytes + moving.part + moving.moves, 0);
+    world_check(&world, filters);
+    assert_int_equal(move_to_end(filters), STATUS_OK);
     check_moved(filters);
     filters_free(filters);
     assert_int_equal(memory_used(&budget), 0);
@@ -214,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_a_move_that_fails_changes_nothing),
         cmocka_unit_test(test_without_memory_the_segments_stay),
         cmocka_unit_test(test_a_filter_that_opened_is_made_anew),
+        cmocka_unit_test(test_a_move_that_is_outgrown_begins_anew),
         cmocka_unit_test(test_saved_in_the_middle_and_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
