@@ -222,6 +222,17 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     conn_resume(conn);
 }
 
+/* What is in `out` leaves, if it waits neither for the journal nor behind what does. */
+static bool leave(struct conn *conn, uint64_t position)
+{
+    if (conn->groups > 0 || journal_released(conn->loop->server->parts.journal) < position)
+        return false;
+    conn->shift = 0;
+    conn->released = conn->out_start + conn->out.length;
+    flush(conn);
+    return true;
+}
+
 /*
  * What is in `out` leaves at the end of a turn, when the journal has what it depends on, behind what
  * waits already; if there is no memory to wait in, what depends on nothing leaves at once.
@@ -230,20 +241,15 @@ static void hold(struct conn *conn, struct reply_group waiting)
 {
     struct loop *loop = conn->loop;
     bool released = journal_released(loop->server->parts.journal) >= waiting.position;
-    uint64_t end = conn->out_start + conn->out.length;
     if (conn->groups == 0)
         conn->shift = 0;
     waiting.conn = conn;
-    waiting.end = end - (uint64_t)conn->shift;
+    waiting.end = conn->out_start + conn->out.length - (uint64_t)conn->shift;
     waiting.since_ns = released ? 0 : loop->clock_ns;
-    if (loop_queue(loop, waiting)) {
+    if (loop_queue(loop, waiting))
         conn->groups++;
-    } else if (released && conn->groups == 0) {
-        conn->released = end;
-        flush(conn);
-    } else {
+    else if (!leave(conn, waiting.position))
         conn_close(conn);
-    }
 }
 
 /* Makes a group of the replies since the last one. */
@@ -262,7 +268,9 @@ static void group(struct conn *conn)
 
 void conn_send(struct conn *conn, uint64_t position)
 {
-    if (conn->replies == 0) /* else it leaves with their group */
+    if (conn->replies > 0)
+        return;                 /* it leaves with their group */
+    if (!leave(conn, position)) /* who sends much wants to know how long that takes: at once */
         hold(conn, (struct reply_group){.position = position});
 }
 
