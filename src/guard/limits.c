@@ -4,9 +4,9 @@
  * difference between a key that is not there and one whose time has passed.
  *
  * A set of cells is a cache line with a lock of its own, held for a few instructions; where only one
- * thread takes, nobody locks. A key's cell can only be in its set. Key and set are from a hash of 64 bits with a secret seed, and stand for who
- * asked: that two share a cell happens once in a billion times, and cannot be brought about from
- * outside.
+ * thread takes, nobody locks. A key's cell can only be in its set. Key and set are from a hash of 64
+ * bits with a secret seed, and stand for who asked: that two share a cell happens once in a billion
+ * times, and cannot be brought about from outside.
  */
 #include "guard/limits.h"
 

@@ -44,7 +44,7 @@ struct limits {
     struct limit_set *sets; /* NULL until a limit is set; then until limits_free */
     uint64_t set_count;     /* a power of two */
     uint64_t seed[2];
-    bool shared;
+    bool shared; /* more than one thread takes */
     struct memory_budget *budget;
     _Atomic uint64_t cells_used; /* ever */
     _Atomic uint64_t cells_lost; /* that gave way before they were empty */

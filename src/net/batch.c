@@ -36,17 +36,14 @@ void batch_foresee(struct running *r, struct text command, struct text first, st
 }
 
 /* The one that acts is the first word of every operation that has one. */
-static bool find_user(struct running *r, const struct op_spec *spec, const struct text *args,
+static bool find_user(const struct running *r, const struct op_spec *spec, const struct text *args,
                       uint32_t count, struct id *user)
 {
     if (spec->pattern[0] != 'u' || count == 0)
         return false;
-    struct op_user *now = &r->now;
-    if (args[0].bytes != now->word.bytes || args[0].length != now->word.length) {
-        if (!id_parse(args[0].bytes, args[0].length, &now->id))
-            return false;
-        now->word = args[0];
-    }
+    const struct op_user *now = &r->now;
+    if (args[0].bytes != now->word.bytes || args[0].length != now->word.length)
+        return id_parse(args[0].bytes, args[0].length, user);
     *user = now->id;
     return true;
 }

@@ -7,7 +7,6 @@
 
 #include "net/conn.h"
 
-/* A word that has been read as a user; all zero: none. */
 /* One run of a connection. */
 struct running {
     struct conn *conn;
@@ -20,7 +19,7 @@ struct running {
     enum limit_by limited_by; /* and by which */
     struct limit_lease leases[LIMIT_BY_TOTAL];
     bool took_write;     /* by the last operation that the limits were asked for */
-    struct op_user now;  /* the user of the command at hand, if it was read already */
+    struct op_user now;  /* the user of the command at hand, if it was foreseen; else zero */
     struct op_user next; /* and of the one behind it */
     uint32_t batch;      /* requests gathered */
     bool admitted;       /* the journal takes this batch's events */

@@ -70,8 +70,8 @@ enum projector_step projector_step(struct projector *projector);
 enum projector_step projector_checkpoint(struct projector *projector);
 
 /*
- * A little of moving the filters (filters_move), if there is something to do and it is time again;
- * seldom if the projector is busy.
+ * A little of moving the filters (filters_move), if there is something to do and it is time again. If
+ * the projector is busy, nothing is begun, and what was begun goes on seldom.
  */
 void projector_tidy(struct projector *projector, bool busy);
 

@@ -251,7 +251,8 @@ enum projector_step projector_checkpoint(struct projector *projector)
 
 /*
  * For a part of this thread's time: those who answer come first anyway (NICE), and windows should not
- * wait long; while they are full nothing is begun, and what goes on nearly rests. Where it failed (no memory, or the store does not read) nothing is lost but speed.
+ * wait long; while they are full nothing is begun, and what goes on nearly rests. Where it failed (no
+ * memory, or the store does not read) nothing is lost but speed.
  */
 void projector_tidy(struct projector *projector, bool busy)
 {

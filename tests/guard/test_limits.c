@@ -20,10 +20,26 @@
 static struct memory_budget budget;
 static const uint64_t seed[2] = {0x1234, 0x5678};
 
+static bool shared = true;
+
+static int by_one_thread(void **state)
+{
+    (void)state;
+    shared = false;
+    return 0;
+}
+
+static int by_many_again(void **state)
+{
+    (void)state;
+    shared = true;
+    return 0;
+}
+
 static void begin(struct limits *limits)
 {
     budget = (struct memory_budget){.limit = MIB(64)};
-    limits_init(limits, seed, true, &budget);
+    limits_init(limits, seed, shared, &budget);
 }
 
 static struct limit_rates rates_of(enum limit_by by, uint64_t per_s, uint64_t burst)
@@ -358,6 +374,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_rates_nothing_is_kept),
         cmocka_unit_test(every_arrival_is_judged_as_a_bucket_of_tokens_would),
+        cmocka_unit_test_setup_teardown(every_arrival_is_judged_as_a_bucket_of_tokens_would,
+                                        by_one_thread, by_many_again),
+        cmocka_unit_test_setup_teardown(leases_take_no_more_than_a_burst, by_one_thread,
+                                        by_many_again),
         cmocka_unit_test(the_wait_that_is_told_is_the_wait_that_helps),
         cmocka_unit_test(reads_writes_and_dimensions_do_not_touch_each_other),
         cmocka_unit_test(what_one_limit_refuses_is_taken_of_none),
