@@ -168,6 +168,28 @@ static void test_a_failed_write_is_never_tried_again(void **state)
     assert_int_equal(count_samples(test_directory), 0);
 }
 
+/* The reserve is made while the first segment is taken into use: whoever is first, it is noticed. */
+static void test_a_reserve_that_fails_is_noticed_at_any_moment(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct user user;
+        struct journal_stats stats;
+        directory_remove(test_directory);
+        assert_int_equal(mkdir(test_directory, 0777), 0);
+        assert_int_equal(io_faults_plan("spare.allocate:2:EIO"), 0);
+        if (user_open(&user, test_directory, DURABILITY_COMMIT, NULL) == STATUS_OK) {
+            user_await_state(&user, STATUS_READONLY);
+            journal_stats(user.journal, &stats);
+            assert_non_null(strstr(stats.reason, "reserve"));
+            user_close(&user);
+        } else {
+            assert_non_null(strstr(user.report.problem, "reserve"));
+        }
+        assert_int_equal(io_faults_plan(NULL), 0);
+    }
+}
+
 /* A sync that is left out must be noticed by whoever looks for it: the harness can tell. */
 static void test_a_plan_can_leave_calls_out(void **state)
 {
@@ -284,6 +306,7 @@ int main(void)
         CASE(test_each_call_is_interrupted),
         CASE(test_a_failed_sync_is_never_tried_again),
         CASE(test_a_failed_write_is_never_tried_again),
+        CASE(test_a_reserve_that_fails_is_noticed_at_any_moment),
         CASE(test_a_plan_can_leave_calls_out),
         CASE(test_a_full_disk_refuses_and_recovers),
         CASE(test_opening_on_a_full_disk_serves_and_recovers),

@@ -43,7 +43,6 @@ enum spare_state {
     SPARE_WORKING, /* being made */
     SPARE_READY,   /* there */
     SPARE_FULL,    /* no room on the disk; being tried again */
-    SPARE_FAILED,  /* will not be made any more */
 };
 
 struct journal_file {
@@ -116,7 +115,8 @@ struct journal_file {
     _Atomic uint64_t used_now; /* of the current segment; UINT64_MAX: there is none */
     _Atomic uint64_t pace;     /* the preparer waits for so much; UINT64_MAX: it does not */
     int spare_fd;              /* if READY */
-    char spare_reason[256];    /* if FAILED */
+    _Atomic bool unprepared;   /* the preparer failed, and makes nothing more */
+    char unprepared_reason[256];
     bool preparer_stopping;
     bool settled; /* the first segment is there, or cannot be */
 

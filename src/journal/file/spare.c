@@ -149,20 +149,32 @@ static int make_reserve(struct journal_file *journal)
     return 0;
 }
 
-/* Tells the writer how the making of `what` went. Under the lock. */
-static void preparer_tell(struct journal_file *journal, const char *what, int result)
+static void ask_attention(struct journal_file *journal)
 {
-    uint32_t state = SPARE_FAILED;
-    if (result >= 0)
-        state = SPARE_READY;
-    else if (is_full(result))
-        state = SPARE_FULL;
-    else
-        snprintf(journal->spare_reason, sizeof journal->spare_reason,
-                 "preparing the journal's %s failed: %s", what, strerror(-result));
-    atomic_store(&journal->spare, state);
     atomic_store(&journal->attention, 1);
     writer_wake(journal);
+}
+
+/* Whatever state the spare is in. Under the lock. */
+static void preparer_fail(struct journal_file *journal, const char *what, int result)
+{
+    snprintf(journal->unprepared_reason, sizeof journal->unprepared_reason,
+             "preparing the journal's %s failed: %s", what, strerror(-result));
+    atomic_store(&journal->unprepared, true);
+    ask_attention(journal);
+}
+
+/* Hands the spare over, or says that there is no room for it. Under the lock. */
+static void preparer_tell(struct journal_file *journal, int spare)
+{
+    if (spare < 0 && !is_full(spare)) {
+        preparer_fail(journal, "next segment", spare);
+        return;
+    }
+    if (spare >= 0)
+        journal->spare_fd = spare;
+    atomic_store(&journal->spare, spare >= 0 ? SPARE_READY : SPARE_FULL);
+    ask_attention(journal);
 }
 
 static void preparer_pause(struct journal_file *journal)
@@ -192,14 +204,11 @@ static void preparer_step(struct journal_file *journal, bool *reserved)
     if (reserve == -ECANCELED || spare == -ECANCELED)
         return;
     if (reserve < 0 && !is_full(reserve)) {
-        preparer_tell(journal, "reserve", reserve);
+        preparer_fail(journal, "reserve", reserve);
         return;
     }
-    if (for_spare) {
-        if (spare >= 0)
-            journal->spare_fd = spare;
-        preparer_tell(journal, "next segment", spare);
-    }
+    if (for_spare)
+        preparer_tell(journal, spare);
     if (is_full(reserve) || is_full(spare))
         preparer_pause(journal);
 }
@@ -212,8 +221,8 @@ void *preparer_run(void *argument)
     pthread_setname_np(pthread_self(), "journal-spare");
     pthread_mutex_lock(&journal->lock);
     while (!journal->preparer_stopping) {
-        uint32_t state = atomic_load(&journal->spare);
-        if (state == SPARE_FAILED || (state == SPARE_READY && reserved))
+        bool ready = atomic_load(&journal->spare) == SPARE_READY;
+        if (atomic_load(&journal->unprepared) || (ready && reserved))
             pthread_cond_wait(&journal->changed, &journal->lock);
         else
             preparer_step(journal, &reserved);

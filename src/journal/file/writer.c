@@ -194,7 +194,7 @@ static bool start_segment(struct journal_file *journal)
     return true;
 }
 
-/* Only when the spare is ready. */
+/* Only when the spare is ready; it stays so until it is taken, which is done here alone. */
 static bool writer_roll(struct journal_file *journal)
 {
     ASSERT(atomic_load(&journal->spare) == SPARE_READY);
@@ -301,15 +301,9 @@ static bool writer_round(struct journal_file *journal)
 /* Looks at what the preparer did. */
 static void writer_attend(struct journal_file *journal)
 {
-    uint32_t spare = atomic_load(&journal->spare);
-    if (spare == SPARE_FAILED) {
-        char sentence[sizeof journal->reason];
-        pthread_mutex_lock(&journal->lock);
-        memcpy(sentence, journal->spare_reason, sizeof sentence);
-        pthread_mutex_unlock(&journal->lock);
-        writer_fail_saying(journal, sentence);
-    }
-    if (spare == SPARE_READY && journal->fd < 0 && !journal->failed)
+    if (atomic_load(&journal->unprepared))
+        writer_fail_saying(journal, journal->unprepared_reason);
+    if (atomic_load(&journal->spare) == SPARE_READY && journal->fd < 0 && !journal->failed)
         writer_roll(journal);
     update_gate(journal);
 }
