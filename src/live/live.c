@@ -20,13 +20,12 @@ static void on_timer(uv_timer_t *timer)
         return;
     uint64_t next_ms = live_run(live);
     uv_timer_start(&live->timer, on_timer, next_ms, 0);
-    loop_end_turn(live->loop);
 }
 
-static void on_before(uv_prepare_t *prepare)
+void live_wait(struct live *live)
 {
-    struct live *live = prepare->data;
-    live->before_ns = clock_monotonic_ns();
+    if (live->streams > 0)
+        live->before_ns = clock_monotonic_ns();
 }
 
 static void on_after(uv_check_t *check)
@@ -49,9 +48,8 @@ struct live *live_new(struct loop *loop)
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         list_init(lists[i]);
     uv_timer_init(&loop->uv, &live->timer);
-    uv_prepare_init(&loop->uv, &live->before);
     uv_check_init(&loop->uv, &live->after);
-    live->timer.data = live->before.data = live->after.data = live;
+    live->timer.data = live->after.data = live;
     return live;
 }
 
@@ -66,7 +64,6 @@ static void start(struct live *live)
 {
     live->pace = (struct pace){.at_ns = clock_monotonic_ns()};
     live->before_ns = 0;
-    uv_prepare_start(&live->before, on_before);
     uv_check_start(&live->after, on_after);
     uv_timer_start(&live->timer, on_timer, LIVE_STEP_MS, 0);
 }
@@ -74,7 +71,6 @@ static void start(struct live *live)
 static void stop(struct live *live)
 {
     uv_timer_stop(&live->timer);
-    uv_prepare_stop(&live->before);
     uv_check_stop(&live->after);
 }
 

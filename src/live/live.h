@@ -54,6 +54,9 @@ void live_close(struct live_stream *stream); /* the connection is closed */
 /* The server stops: all streams end, and those that do not take it are closed. */
 void live_stop(struct live *live);
 
+/* The thread is going to wait: time that it spends doing nothing. */
+void live_wait(struct live *live);
+
 /* A job of ours is done; frees it. */
 void live_take_back(struct live *live, struct job *job);
 

@@ -40,9 +40,8 @@ struct live_stream {
 struct live {
     struct loop *loop;
     uv_timer_t timer;
-    uv_prepare_t before; /* these two tell how long the thread waits in between */
     uv_check_t after;
-    uint64_t before_ns;
+    uint64_t before_ns; /* when the thread began to wait; 0: it does not */
     struct pace pace;
     struct watched_table items;
     uint32_t streams;

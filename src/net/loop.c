@@ -1,13 +1,15 @@
 /*
  * One turn of the loop, in order:
  *
- *   poll        libuv reads each ready connection; its commands run at once and its replies join
+ *   poll, timers
+ *               libuv reads each ready connection; its commands run at once and its replies join
  *               the queue of groups, also those that depend on nothing that is not yet released:
  *               one after another at the end of the turn they wake a client of many connections
  *               once, where one between each two commands would wake it again and again
- *   check       if anything was written this turn, the journal is kicked: once, so that one sync
- *               covers the whole turn. Groups up to the position the journal has released leave, in
- *               order; connections that waited for the guard's leave to write run on
+ *   prepare     the last thing before the thread waits, whatever happened before: if anything was
+ *               written this turn, the journal is kicked: once, so that one sync covers the whole
+ *               turn. Groups up to the position the journal has released leave, in order;
+ *               connections that waited for the guard's leave to write run on
  *
  * Replies are never written before the journal says so; that is all there is to the durability
  * promise on this side.
@@ -193,9 +195,10 @@ static void on_wake(uv_async_t *async)
         begin_stop(loop);
 }
 
+/* There is a turn, and its end: that is all. */
 static void on_pace(uv_timer_t *timer)
 {
-    loop_end_turn(timer->data);
+    (void)timer;
 }
 
 /* Has the journal moved for the group that waits longest? */
@@ -226,7 +229,7 @@ static void set_pace(struct loop *loop)
  * the journal, and the journal moves before it looks whether we wait; both by exchanging the same
  * flag, so that one of the two notices.
  */
-void loop_end_turn(struct loop *loop)
+static void end_turn(struct loop *loop)
 {
     bool moved;
     do {
@@ -246,9 +249,11 @@ void loop_end_turn(struct loop *loop)
     set_pace(loop);
 }
 
-static void on_check(uv_check_t *check)
+static void on_prepare(uv_prepare_t *prepare)
 {
-    loop_end_turn(check->data);
+    struct loop *loop = prepare->data;
+    end_turn(loop);
+    live_wait(loop->live);
 }
 
 static void on_turned_away(uv_handle_t *handle)
@@ -322,12 +327,12 @@ int loop_init(struct loop *loop, struct server *server)
         return error;
     }
     uv_async_init(&loop->uv, &loop->wake, on_wake);
-    uv_check_init(&loop->uv, &loop->check);
+    uv_prepare_init(&loop->uv, &loop->prepare);
     uv_timer_init(&loop->uv, &loop->sweep);
     uv_timer_init(&loop->uv, &loop->pace);
-    loop->wake.data = loop->check.data = loop->sweep.data = loop->pace.data = loop;
+    loop->wake.data = loop->prepare.data = loop->sweep.data = loop->pace.data = loop;
     rest_init(loop);
-    uv_check_start(&loop->check, on_check);
+    uv_prepare_start(&loop->prepare, on_prepare);
     uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     return 0;
 }

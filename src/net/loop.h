@@ -74,7 +74,7 @@ struct loop {
     struct listener listeners[LOOP_LISTENERS];
     unsigned listener_count;
     uv_async_t wake; /* shared: journal or store progress, a job that is done, the wish to stop */
-    uv_check_t check;
+    uv_prepare_t prepare;
     uv_timer_t sweep;
     uv_timer_t pace; /* runs while connections wait because the store is behind */
     struct rests rests;
@@ -125,9 +125,6 @@ void loop_free(struct loop *loop); /* once nobody can call any of those above an
  * itself: a listener whose connections are not taken would never hear of another.
  */
 void listener_turn_away(struct listener *listener);
-
-/* Whatever was done out of turn, by a timer, is done. */
-void loop_end_turn(struct loop *loop);
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

@@ -36,7 +36,6 @@ static void on_timer(uv_timer_t *timer)
     for (uint32_t length = 0; length < REST_LENGTHS; length++)
         wake_due(loop, length, now_ms);
     set_timer(loop);
-    loop_end_turn(loop);
 }
 
 /* For the rest that ends first. */
