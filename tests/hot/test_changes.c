@@ -291,6 +291,21 @@ static void test_waits_only_for_its_own(void **state)
     bed_close(&bed);
 }
 
+/* Where the store has nothing yet, there is a time to go on from all the same. */
+static void test_before_the_first_window(void **state)
+{
+    (void)state;
+    struct bed bed;
+    const struct id user = {.lo = 5}, other = {.lo = 1234567};
+    bed_open_stored(&bed, GIB(1), bed_options());
+    hot_memory_set_reach(bed.hot, bed_reach, &bed);
+    assert_int_equal(ask(&bed, user, 0).until_s, 1);
+    bed_change(&bed, HOT_SET, other, NAME_INDEX_LIKE, (struct item){{.lo = 6}, 1}, 100);
+    assert_int_equal(bed.projected, 0);
+    assert_int_equal(ask(&bed, user, 0).until_s, 100);
+    bed_close(&bed);
+}
+
 /* After a crash the store is behind what a cursor has seen, and comes there again. */
 static void test_a_crash_is_no_start_over(void **state)
 {
@@ -335,7 +350,7 @@ static void test_refusals(void **state)
     bed_close(&bed);
     bed_open_stored(&bed, GIB(1), bed_options());
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.until_s, 1);
+    assert_int_equal(request.until_s, 1); /* nothing ever happened */
     request.until_s = 0;
     bed_change(&bed, HOT_SET, request.user, NAME_INDEX_LIKE, (struct item){{.lo = 7}, 1}, 100);
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
@@ -356,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_what_passed_is_told),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_waits_only_for_its_own),
+        cmocka_unit_test(test_before_the_first_window),
         cmocka_unit_test(test_a_crash_is_no_start_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,9 @@
 
 #include "hot/memory/list.h"
 
+/* Of a round that began before anything was decided; once something is, the next has to start over. */
+#define NO_EVENT_S 1
+
 /* The journal position to be reached; a round that begins gets its end. */
 static uint64_t changes_begin(struct hot_memory *hot, struct hot_request *request,
                               struct hot_trail trail)
@@ -33,7 +36,7 @@ static uint64_t changes_begin(struct hot_memory *hot, struct hot_request *reques
     uint64_t position = ((uint64_t)*user_changed(shard, trail.user) + 1) << STAMP_SHIFT;
     pthread_mutex_unlock(&shard->lock);
     if (request->until_s == 0)
-        request->until_s = floor_s == 0 ? 1 : floor_s;
+        request->until_s = floor_s == 0 ? NO_EVENT_S : floor_s;
     return position;
 }
 
@@ -51,7 +54,15 @@ static enum status changes_list(struct hot_memory *hot, const struct hot_request
 /*
  * After a crash the store may not have come again to what a cursor has seen of others' changes: only
  * if it is brought to the journal's end and still says so, it is true that one has to start over.
+ * Likewise one that has no event yet: a time to go on from is in the journal, if anything is.
  */
+static bool reads_too_early(enum status status, const struct hot_request *request, bool begins,
+                            const struct store_changed *changed)
+{
+    return status == STATUS_START_OVER || (status == STATUS_OK && begins &&
+                                           changed->newest_s == 0 && request->until_s > NO_EVENT_S);
+}
+
 static enum status changes_read(struct hot_memory *hot, struct hot_request *request,
                                 struct hot_trail trail, struct hot_scratch *scratch)
 {
@@ -61,11 +72,11 @@ static enum status changes_read(struct hot_memory *hot, struct hot_request *requ
     if (!list_reserve(scratch, request->limit))
         return STATUS_NO_MEMORY;
     enum status status = changes_list(hot, request, scratch, position, &changed);
-    if (status == STATUS_START_OVER)
+    if (reads_too_early(status, request, begins, &changed))
         status = changes_list(hot, request, scratch, UINT64_MAX, &changed);
     if (status != STATUS_OK)
         return status;
-    uint32_t newest_s = changed.newest_s == 0 ? 1 : changed.newest_s;
+    uint32_t newest_s = changed.newest_s == 0 ? NO_EVENT_S : changed.newest_s;
     if (begins && newest_s < request->until_s)
         request->until_s = newest_s;
     request->first = scratch->listed_used;
