@@ -97,6 +97,32 @@ static void test_time_that_goes_back(void **state)
     bed_close(&bed);
 }
 
+/* A request that waited for a worker brings an old time, while those of others are of now. */
+static void test_a_late_request_ages_nothing(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct bed again;
+    struct item item = item_number(1);
+    bed_open(&bed, MIB(64), token_options(1000));
+    assert_int_equal(add(&bed, item, 1, 100000), 1);
+    for (uint32_t i = 0; i < 10; i++) {
+        struct hot_request late = token_request(&item, 10 + i, 100000 - TTL_S + i);
+        struct hot_scratch scratch = {0};
+        hot_run_blocking(bed.hot, 0, &late, 1, &scratch);
+        assert_int_equal(late.status, STATUS_OK);
+        assert_int_equal(add(&bed, item, 10 + i, 100000), 2 + i);
+    }
+    assert_int_equal(add(&bed, item, 1, 100001), 11);
+    assert_int_equal(token_count(&bed), 11);
+    bed_open_quiet(&again, MIB(64), token_options(1000));
+    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, 11, 11, 100001), STATUS_OK);
+    hot_memory_set_journal(again.hot, &again.recorder.journal);
+    assert_int_equal(add(&again, item, 1, 100001), 11);
+    bed_close(&again);
+    bed_close(&bed);
+}
+
 static void test_full_is_said_and_passes(void **state)
 {
     (void)state;
@@ -193,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_a_token_adds_once),
         cmocka_unit_test(test_a_refused_or_empty_addition_keeps_no_token),
         cmocka_unit_test(test_time_that_goes_back),
+        cmocka_unit_test(test_a_late_request_ages_nothing),
         cmocka_unit_test(test_full_is_said_and_passes),
         cmocka_unit_test(test_many_tokens_on_one_item),
         cmocka_unit_test(test_replay_leaves_old_tokens_out),

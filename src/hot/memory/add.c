@@ -2,6 +2,10 @@
  * Adding to a counter. Only the item's shard is locked. A token is remembered in the same step as
  * the addition it belongs to; the limit on tokens holds over all shards together, so before one is
  * refused, all shards are looked through for tokens that have expired (at most once a second).
+ *
+ * A request that a worker runs may have waited for long, while others that did not come before
+ * and after it: its time going back does not mean that a clock was set back, as it does on an I/O
+ * thread. It counts as made when the latest one before it was.
  */
 #include "base/assert.h"
 #include "filter/filters.h"
@@ -9,6 +13,12 @@
 
 #define EXPIRE_MOST 64   /* tokens let go of by one addition */
 #define SWEEP_MOST  4096 /* and in one shard by looking through all */
+
+/* What time it is for a request, in a shard. */
+static uint32_t time_in(const struct item_shard *shard, uint32_t time_s, bool waited)
+{
+    return waited && time_s < shard->tokens.seen_s ? shard->tokens.seen_s : time_s;
+}
 
 static void expire(struct hot_memory *hot, struct item_shard *shard, uint32_t time_s, uint64_t most)
 {
@@ -74,16 +84,14 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
 {
     uint32_t cell = item_cell(shard, hash, request->items[0]);
     struct item_row *row = item_at(shard, cell);
+    if (request->has_token)
+        expire(hot, shard, request->time_s, EXPIRE_MOST); /* at first: it may have to wait */
     if (row == NULL ? hot->filters != NULL &&
                           filter_said(&shard->denied,
                                       filters_may_have_item(hot->filters, request->items[0]))
                     : (row->flags & ITEM_PARTIAL) != 0)
         return STATUS_BLOCKED;
-    bool again = false;
-    if (request->has_token) {
-        expire(hot, shard, request->time_s, EXPIRE_MOST);
-        again = tokens_has(&shard->tokens, request->token, hot->token_ttl_s);
-    }
+    bool again = request->has_token && tokens_has(&shard->tokens, request->token, hot->token_ttl_s);
     if (!again && request->delta != 0)
         return add_change(hot, shard, request, hash, cell);
     request->value = item_value(row, request->name);
@@ -93,33 +101,35 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
 }
 
 /* False if that was done already within this second. */
-static bool sweep(struct hot_memory *hot, uint32_t time_s)
+static bool sweep(struct hot_memory *hot, uint32_t time_s, bool waited)
 {
     if (atomic_exchange_explicit(&hot->token_sweep_s, time_s, memory_order_relaxed) == time_s)
         return false;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         struct item_shard *shard = &hot->items[i];
         pthread_mutex_lock(&shard->lock);
-        expire(hot, shard, time_s, SWEEP_MOST);
+        expire(hot, shard, time_in(shard, time_s, waited), SWEEP_MOST);
         pthread_mutex_unlock(&shard->lock);
     }
     return true;
 }
 
-static void add_locked(struct hot_memory *hot, struct hot_request *request, uint64_t hash)
+static void add_locked(struct hot_memory *hot, struct hot_request *request, uint64_t hash,
+                       bool waited)
 {
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
+    request->time_s = time_in(shard, request->time_s, waited);
     request->status = add_decide(hot, shard, request, hash);
     pthread_mutex_unlock(&shard->lock);
 }
 
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
-                             struct hot_trail trail)
+                             struct hot_trail trail, bool waited)
 {
-    add_locked(hot, request, trail.item);
-    if (request->status == STATUS_TOKENS_FULL && sweep(hot, request->time_s))
-        add_locked(hot, request, trail.item);
+    add_locked(hot, request, trail.item, waited);
+    if (request->status == STATUS_TOKENS_FULL && sweep(hot, request->time_s, waited))
+        add_locked(hot, request, trail.item, waited);
     if (request->status == STATUS_BLOCKED)
         return NEED_ITEM;
     return request->status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;

@@ -103,7 +103,7 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
     case HOT_CLEAR:
         return hot_memory_clear(hot, request, trail, NULL) == NEED_NOTHING;
     case HOT_ADD:
-        return hot_memory_add(hot, request, trail) == NEED_NOTHING;
+        return hot_memory_add(hot, request, trail, false) == NEED_NOTHING;
     case HOT_ASK:
         return hot_memory_ask(hot, request, trail, LOAD_NOBODY);
     case HOT_COUNTS:
@@ -188,7 +188,7 @@ static enum hot_need change_once(struct hot_memory *hot, struct hot_request *req
 {
     return request->action == HOT_SET     ? hot_memory_set(hot, request, trail, reads)
            : request->action == HOT_CLEAR ? hot_memory_clear(hot, request, trail, reads)
-                                          : hot_memory_add(hot, request, trail);
+                                          : hot_memory_add(hot, request, trail, true);
 }
 
 /* Tries, gets what that needs, and tries again. */

@@ -106,13 +106,14 @@ static inline bool filter_said(uint64_t *denied, bool maybe)
 /*
  * SET, CLEAR and ADD: what has to be waited for first; if nothing, the request's status and value
  * are set. `reads` is what a worker has read of the store for this request, NULL on an I/O thread.
+ * `waited`: it is a worker's, and its time may be long past.
  */
 enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, const struct hot_reads *reads);
 enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *request,
                                struct hot_trail trail, const struct hot_reads *reads);
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
-                             struct hot_trail trail);
+                             struct hot_trail trail, bool waited);
 
 /* The time of a decision: no earlier than any before it. For a user, under that user's lock. */
 static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
