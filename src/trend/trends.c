@@ -158,13 +158,18 @@ static struct trend_board *trends_board(struct trends *trends, uint16_t type, ui
     return trends_make_board(trends, type, name);
 }
 
-/* One that nothing happened on for a week goes; false then. */
+static bool is_complete(uint32_t since_s, uint32_t now_s)
+{
+    return since_s == 0 || (now_s > since_s && now_s - since_s >= WEEK_S);
+}
+
+/* One that nothing happened on for a week goes; false then. One that lost changes is kept to say so. */
 static bool trends_turn_board(struct trends *trends, struct trend_board **board)
 {
     if (*board == NULL)
         return false;
     trend_board_turn(*board, &trends->space, trends->time_s);
-    if (!trend_board_is_empty(*board))
+    if (!trend_board_is_empty(*board) || !is_complete((*board)->since_s, trends->time_s))
         return true;
     trend_board_free(*board, &trends->space);
     *board = NULL;
@@ -245,11 +250,6 @@ void trends_pass(struct trends *trends, uint64_t position)
 static void add_loss(void *context, const struct slice *slice)
 {
     sums_loss_add(context, slice->loss);
-}
-
-static bool is_complete(uint32_t since_s, uint32_t now_s)
-{
-    return since_s == 0 || (now_s > since_s && now_s - since_s >= WEEK_S);
 }
 
 static void stats_of_board(const struct trend_board *board, uint32_t now_s, struct trend_stats *out)

@@ -392,6 +392,36 @@ static void test_no_memory_at_all(void **state)
     assert_null(trends_new(&options));
 }
 
+static void count_one(struct trends *trends, uint8_t name, uint32_t time_s)
+{
+    struct store_count count = {.item = {.id.lo = 5, .type = 1}, .name = name, .value = 3};
+    struct store_changes changes = {
+        .counts = &count, .count_count = 1, .position = trends_position(trends) + 40};
+    trends_apply(trends, &changes, time_s, time_s);
+}
+
+/* A board that lost all it had is not one on which nothing happened. */
+static void test_what_was_lost_is_remembered(void **state)
+{
+    (void)state;
+    struct trends *trends = boards(MIB(64), 0);
+    uint32_t time_s = START_S / DAY_S * DAY_S;
+    count_one(trends, 0, time_s);
+    assert_true(stats_of(trends).exact);
+    budget.limit = memory_used(&budget);
+    count_one(trends, 0, time_s + TREND_SLICE_S); /* no slice to carry to, and none to count in */
+    budget.limit = GIB(1);
+    assert_false(stats_of(trends).exact);
+    count_one(trends, 1, time_s + 2 * 3600);
+    assert_false(stats_of(trends).exact);
+    count_one(trends, 1, time_s + 6 * DAY_S);
+    assert_false(stats_of(trends).exact);
+    count_one(trends, 1, time_s + 8 * DAY_S); /* no window has it any more */
+    assert_true(stats_of(trends).exact);
+    assert_int_equal(stats_of(trends).boards, 1);
+    trends_free(trends);
+}
+
 static void test_beginning_anew(void **state)
 {
     (void)state;
@@ -423,7 +453,8 @@ int main(void)
         CASE(test_a_clock_that_falls),     CASE(test_events_from_the_far_future),
         CASE(test_a_clock_that_was_ahead), CASE(test_nothing_is_counted_twice),
         CASE(test_huge_changes),           CASE(test_memory_is_bounded),
-        CASE(test_no_memory_at_all),       CASE(test_beginning_anew),
+        CASE(test_no_memory_at_all),       CASE(test_what_was_lost_is_remembered),
+        CASE(test_beginning_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
