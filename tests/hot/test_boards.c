@@ -196,6 +196,28 @@ static void test_unknown(void **state)
     bed_close(&bed);
 }
 
+/* What a floor that rises takes away is not noted any more: what was read before is outdated. */
+static void test_a_floor_that_rises(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct hot_request request;
+    bed_open(&bed, MIB(64), bed_options());
+    bed_add(&bed, model_item(1, 1), names[1], 10);
+    bed_add(&bed, model_item(1, 2), names[1], 5);
+    assert_int_equal(top(&bed, 1, 1, 2, &request), STATUS_OK);
+    struct hot_memory *hot = hot_memory_of(bed.hot);
+    uint64_t hash = item_hash_of(hot, model_item(1, 2));
+    struct board_shard *shard = &item_shard_of(hot, hash)->boards;
+    struct board_part *part = board_find(shard, board_key(types[1], names[1]));
+    board_raise(shard, part, (struct ranked){.value = 7});
+    bed_add(&bed, model_item(1, 2), names[1], 1);
+    assert_int_equal(top(&bed, 1, 1, 2, &request), STATUS_OK);
+    assert_int_equal(request.count, 2);
+    assert_int_equal(bed.scratch.ranked[request.first + 1].value, 6);
+    bed_close(&bed);
+}
+
 /* Values at both ends of the range. */
 static void test_extremes(void **state)
 {
@@ -566,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_changes_while_filling),
         cmocka_unit_test(test_reactions),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_a_floor_that_rises),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_no_memory),

@@ -221,6 +221,12 @@ static void part_insert(struct board_shard *shard, struct board_part *part, stru
     shard->entries++;
 }
 
+static void board_outdate(const struct board_shard *shard, struct board *board)
+{
+    if (!shard->spare && !atomic_load_explicit(&board->dirty, memory_order_relaxed))
+        atomic_store_explicit(&board->dirty, true, memory_order_relaxed);
+}
+
 static void part_put(struct board_shard *shard, struct board_part *part, struct id id,
                      int64_t value)
 {
@@ -237,8 +243,7 @@ static void part_put(struct board_shard *shard, struct board_part *part, struct 
         part->entries[2 * (uint32_t)part->capacity + index] = (uint64_t)value;
     else if (!below)
         part_insert(shard, part, (struct ranked){id, value});
-    if (!shard->spare && !atomic_load_explicit(&board->dirty, memory_order_relaxed))
-        atomic_store_explicit(&board->dirty, true, memory_order_relaxed);
+    board_outdate(shard, board);
 }
 
 void board_put(struct board_shard *shard, uint32_t key, struct id id, int64_t value)
@@ -266,4 +271,5 @@ void board_raise(struct board_shard *shard, struct board_part *part, struct rank
         if (is_below(part, entry.id, entry.value))
             part_remove(shard, part, i);
     }
+    board_outdate(shard, part->board); /* what went is not noted any more */
 }
