@@ -183,7 +183,6 @@ static enum status run_step(struct running *r, struct exchange *exchange)
     if (status == STATUS_BLOCKED)
         return status;
     ASSERT(status != STATUS_MORE && status != STATUS_OK);
-    r->loop->scratch.used = 0;
     refuse_operation(r, exchange, status);
     exchange->next++;
     if (!answer_write_error(&exchange->reply, status, exchange->sentence) ||

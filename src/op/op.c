@@ -494,5 +494,7 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
         d.making = true;
         status = decode_words(&d, args, count);
     }
+    if (status != STATUS_OK)
+        scratch->used = used; /* items that stood before the word that is wrong */
     return status;
 }

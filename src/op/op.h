@@ -69,7 +69,7 @@ const struct op_spec *op_get(size_t index); /* by enum op_code */
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
  * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
- * reason is in scratch->sentence.
+ * reason is in scratch->sentence. Only what is OK takes room of the scratch.
  *
  * SET and ADD make the names they use (names_intern), once all their words are found good; any
  * other operation that names an unknown one asks for nothing.

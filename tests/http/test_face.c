@@ -312,6 +312,20 @@ static void ready_or_not(void **state)
     close(client);
 }
 
+/* More of them in a row than a batch has room for items. */
+static void refusals_leave_nothing_behind(void **state)
+{
+    (void)state;
+    int client = http_open();
+    for (int i = 0; i < LIMIT_BATCH_ITEMS + 1; i++) {
+        get(client, "/v1/items/video:1/reactions/like?limit=x");
+        assert_int_equal(read_response(client, false), 400);
+    }
+    get(client, "/v1/items/video:1/counts");
+    expect(client, 200, COUNTS_1);
+    close(client);
+}
+
 static void stopping_answers_what_a_worker_has(void **state)
 {
     (void)state;
@@ -340,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_batch_waits_for_the_guard),
         cmocka_unit_test(too_many_connections),
         ON_A_SERVER(ready_or_not),
+        ON_A_SERVER(refusals_leave_nothing_behind),
         ON_A_SERVER(stopping_answers_what_a_worker_has),
     };
     signal(SIGPIPE, SIG_IGN);

@@ -230,6 +230,23 @@ static void items_are_bounded(void **state)
     assert_int_equal(scratch.used, LIMIT_BATCH_ITEMS);
 }
 
+/* Whatever is wrong with it, and wherever that stands. */
+static void what_is_refused_takes_no_room(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "ADD video:1 view x",        "ADD video:1 like 1",      "ADD video:1 view 1 TOKEN ",
+        "DROP video:1 LIMIT x",      "LIKERS video:1 CURSOR x", "REACTORS video:1 Like",
+        "FRIENDS 1 video:1 LIMIT 0", "FEED 1 video:1 video",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        assert_int_not_equal(decode(lines[i]), STATUS_OK);
+        assert_int_equal(scratch.used, 0);
+    }
+    assert_int_equal(decode("ADD video:1 view 1"), STATUS_OK);
+    assert_int_equal(scratch.used, 1);
+}
+
 static void types_are_bounded(void **state)
 {
     (void)state;
@@ -366,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_refused_write_makes_no_name),
         cmocka_unit_test(decodes_what_is_to_be_removed),
         cmocka_unit_test(items_are_bounded),
+        cmocka_unit_test(what_is_refused_takes_no_room),
         cmocka_unit_test(types_are_bounded),
         cmocka_unit_test(decodes_boards),
         cmocka_unit_test(boards_refuse_what_they_do_not_know),
