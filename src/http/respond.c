@@ -31,6 +31,8 @@ static const char *reason_of(int code)
         return "404 Not Found";
     case 405:
         return "405 Method Not Allowed";
+    case 410:
+        return "410 Gone";
     case 413:
         return "413 Content Too Large";
     case 414:
