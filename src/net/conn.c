@@ -493,9 +493,12 @@ static void refuse_connection(struct conn *conn)
     conn->close_when_sent = true;
     conn->linger = conn->loop->refused <= LIMIT_REFUSED;
     conn->loop->clock_ns = clock_monotonic_ns();
-    if (conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
-                                status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST))
-        conn->replies++;
+    if (!conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
+                                 status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST)) {
+        conn_close(conn); /* nothing would ever be sent, and so nothing end it */
+        return;
+    }
+    conn->replies++;
     group(conn);
 }
 

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "net/conn.h"
 
 #define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
 #define TOO_MANY      "-ERR the limit of open connections is reached\r\n"
@@ -105,6 +106,30 @@ static void those_that_are_refused_take_no_places(void **state)
     expect_pong(held[0]);
     close(held[0]);
     close(held[1]);
+    fake_stop(&fake);
+}
+
+/* There is memory for the connection, and none to tell it that it is one too many. */
+static void one_that_cannot_be_told_is_closed(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.max_connections = 1;
+    fake_start(&fake);
+    int held = client_open(&fake);
+    expect_pong(held);
+    uint64_t taken = take_all_memory();
+    memory_release(&fake.budget, sizeof(struct conn));
+    for (int i = 0; i < 3; i++) {
+        int refused = client_open(&fake);
+        client_expect_end(refused);
+        close(refused);
+        while (memory_used(&fake.budget) + sizeof(struct conn) > fake.budget.limit)
+            sched_yield();
+    }
+    memory_release(&fake.budget, taken - sizeof(struct conn));
+    expect_pong(held);
+    close(held);
     fake_stop(&fake);
 }
 
@@ -227,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_memory_the_next_is_heard_all_the_same),
         cmocka_unit_test(those_that_are_refused_take_no_places),
+        cmocka_unit_test(one_that_cannot_be_told_is_closed),
         cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
         cmocka_unit_test(a_flood_of_refusals_has_to_rest),
         cmocka_unit_test(those_that_rest_may_leave),
