@@ -200,6 +200,10 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     }
     loop_count(&conn->loop->stats.errors, group->replies);
     buckets_raise(&conn->loop->watch.meter.statuses[status], group->replies);
+    if (group->stream) { /* what is behind it is no answer to anything without its head */
+        conn_close(conn);
+        return;
+    }
     size_t from = (size_t)(conn->released - conn->out_start);
     size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
     struct buffer errors = {.budget = conn->out.budget};
@@ -260,7 +264,8 @@ static void group(struct conn *conn)
     struct reply_group waiting = {.position = journal_appended(conn->loop->server->parts.journal),
                                   .replies = conn->replies,
                                   .wrote = conn->wrote,
-                                  .bare = conn->bare};
+                                  .bare = conn->bare,
+                                  .stream = conn->streaming};
     conn->replies = 0;
     conn->wrote = conn->bare = false;
     hold(conn, waiting);

@@ -44,8 +44,9 @@ struct reply_group {
     uint64_t end;      /* offset behind them in the connection's stream of reply bytes */
     uint64_t since_ns; /* when they were ready, if they had to wait for the journal */
     uint32_t replies;
-    bool wrote; /* some of them acknowledge a write */
-    bool bare;  /* some of them have no body */
+    bool wrote;  /* some of them acknowledge a write */
+    bool bare;   /* some of them have no body */
+    bool stream; /* the last of them is the head of a live stream */
 };
 
 /* Written by the loop's thread, read by any (relaxed). */

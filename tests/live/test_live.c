@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/io.h"
 #include "net/loop.h"
 
 static struct fake fake;
@@ -245,6 +246,24 @@ static void nothing_is_answered_behind_it(void **state)
     close(client);
 }
 
+#ifdef LAUD_FAULTS
+/* An error takes the place of the stream's head: nothing of the stream follows it. */
+static void it_ends_with_the_write_before_it(void **state)
+{
+    (void)state;
+    int client = client_open_port(fake.server.http_port);
+    assert_int_equal(io_faults_plan("segment.write:1+:EIO"), 0);
+    client_send(client, "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\nHost: x\r\n\r\n"
+                        "GET /v1/live?items=video:777 HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_expect_end(client);
+    assert_int_equal(io_faults_plan(NULL), 0);
+    int other = ask("video:3", "");
+    expect_data(other, "\"video:3\":{\"comment\":3}");
+    close(client);
+    close(other);
+}
+#endif
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
@@ -257,6 +276,9 @@ int main(void)
         TEST(the_server_stops_while_a_worker_reads),
         TEST(only_so_many),
         TEST(nothing_is_answered_behind_it),
+#ifdef LAUD_FAULTS
+        TEST(it_ends_with_the_write_before_it),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
