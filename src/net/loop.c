@@ -76,6 +76,12 @@ static struct reply_group take_group(struct loop *loop)
     return group;
 }
 
+/* How long it waited for the journal; after a failure, one that was made just now may be the next. */
+static uint64_t waited_ns(const struct reply_group *group, uint64_t now_ns)
+{
+    return now_ns > group->since_ns ? now_ns - group->since_ns : 0;
+}
+
 /* Lets go every group the journal has released; after a failure, the rest gets its error. */
 static void release_groups(struct loop *loop)
 {
@@ -88,7 +94,7 @@ static void release_groups(struct loop *loop)
             break;
         struct reply_group group = take_group(loop);
         if (group.since_ns > 0)
-            buckets_add(&loop->watch.meter.waits, now_ns - group.since_ns, BUCKETS_SHIFT_NS,
+            buckets_add(&loop->watch.meter.waits, waited_ns(&group, now_ns), BUCKETS_SHIFT_NS,
                         group.replies);
         if (group.position <= released || !group.wrote)
             conn_release(group.conn, &group);

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "net/conn.h"
 
 #define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
@@ -247,6 +248,39 @@ static void those_that_rest_may_leave(void **state)
     close(other);
 }
 
+#ifdef LAUD_FAULTS
+#define DOCS 400
+
+/* Replies are made while others leave, by commands that were kept until there was room. */
+static void after_a_failure_no_reply_waits_long(void **state)
+{
+    (void)state;
+    char line[256];
+    static char docs[DOCS * 16];
+    struct buckets_total waits = {0};
+    fake_init(&fake);
+    fake_start(&fake);
+    int client = client_open(&fake);
+    assert_int_equal(io_faults_plan("segment.write:1+:EIO"), 0);
+    client_send(client, "LIKE 1 video:3\r\n");
+    client_read_line(client, line, sizeof line);
+    assert_int_equal(strncmp(line, "-READONLY", 9), 0);
+    assert_int_equal(io_faults_plan(NULL), 0);
+    for (int i = 0; i < DOCS; i++)
+        strcat(docs, "COMMAND DOCS\r\n");
+    client_send(client, docs);
+    client_send(client, "ECHO end\r\n");
+    do {
+        client_read_line(client, line, sizeof line);
+    } while (strcmp(line, "end") != 0);
+    close(client);
+    server_stop(&fake.server);
+    assert_true(buckets_read(&fake.server.loops[0].watch.meter.waits, &waits) > DOCS);
+    assert_int_equal(waits.counts[BUCKETS_BOUNDED], 0);
+    fake_stop(&fake);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +290,9 @@ int main(void)
         cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
         cmocka_unit_test(a_flood_of_refusals_has_to_rest),
         cmocka_unit_test(those_that_rest_may_leave),
+#ifdef LAUD_FAULTS
+        cmocka_unit_test(after_a_failure_no_reply_waits_long),
+#endif
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
