@@ -101,6 +101,7 @@ void live_take_back(struct live *live, struct job *job)
             take_found(live, live->away_items[i], &at);
         watched_back(&live->items, live->away_items[i]);
     }
+    live_count_items(live); /* those that nobody watched any more went just now */
     live->away = 0;
     live->cold_ns = clock_monotonic_ns() + LIVE_COLD_NS;
     job_free(job);

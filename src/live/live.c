@@ -81,7 +81,7 @@ static void free_stream(struct live_stream *stream)
         watched_leave(&live->items, &stream->viewers[i]);
     list_remove(&stream->queue);
     list_remove(&stream->quiet);
-    atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
+    live_count_items(live);
     memory_release(live->items.budget, stream->charged);
     free(stream);
 }
@@ -175,7 +175,7 @@ static void take_over(struct conn *conn, struct live_stream *stream, uint64_t no
         start(live);
     stream->wrote_ns = now_ns;
     list_add_last(&live->quiet, &stream->quiet);
-    atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
+    live_count_items(live);
     atomic_fetch_sub_explicit(&live->loop->server->connections, 1, memory_order_relaxed);
     conn->streaming = true;
     conn->linger_bytes = LIMIT_LIVE_INPUT;

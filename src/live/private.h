@@ -61,6 +61,12 @@ struct live {
     struct watched *away_items[LIMIT_BATCH];
 };
 
+/* Tells how many items are watched, after that changed. */
+static inline void live_count_items(struct live *live)
+{
+    atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
+}
+
 /* A request for the counters of an item. */
 static inline void live_ask(struct hot_request *request, const struct watched *item,
                             struct hot_answer *answer)
