@@ -606,11 +606,13 @@ static void give_back(struct conn *conn, uint64_t now_ms)
 void conn_sweep(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = options_of(conn);
-    bool ours = conn->groups > 0 || conn->job != NULL; /* it waits for us, not we for it */
-    bool idle = options->idle_timeout_ms > 0 && !ours && !conn->streaming &&
+    /* It waits for us, not we for it: that time is not its own. */
+    bool ours = conn->groups > 0 || conn->job != NULL || conn->blocked || conn->rest.resting;
+    if (ours)
+        conn->active_ms = now_ms;
+    bool idle = options->idle_timeout_ms > 0 && !conn->streaming &&
                 now_ms - conn->active_ms > options->idle_timeout_ms;
-    bool stuck = conn->stuck_ms > 0 && !conn->blocked && !conn->rest.resting && !ours &&
-                 now_ms - conn->stuck_ms > options->slow_timeout_ms;
+    bool stuck = conn->stuck_ms > 0 && !ours && now_ms - conn->stuck_ms > options->slow_timeout_ms;
     bool lingered = conn->lingering && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
     if (idle || stuck || lingered)
         conn_close(conn);

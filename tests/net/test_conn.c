@@ -227,6 +227,23 @@ static void a_flood_of_refusals_has_to_rest(void **state)
     fake_stop(&fake);
 }
 
+/* It says nothing because it is not read. */
+static void one_that_has_to_rest_is_not_idle(void **state)
+{
+    (void)state;
+    int count = 30 * LIMIT_REFUSALS;
+    fake_init(&fake);
+    fake.options.limit_user_read = (struct rate){.per_s = 1, .burst = 1};
+    fake.options.idle_timeout_ms = 1000;
+    fake_start(&fake);
+    int flood = client_open(&fake);
+    send_refused(flood, count);
+    assert_in_range(read_refused(flood, count), 1, count - 1);
+    client_expect_end(flood); /* now it is */
+    close(flood);
+    fake_stop(&fake);
+}
+
 static void those_that_rest_may_leave(void **state)
 {
     (void)state;
@@ -289,6 +306,7 @@ int main(void)
         cmocka_unit_test(one_that_cannot_be_told_is_closed),
         cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
         cmocka_unit_test(a_flood_of_refusals_has_to_rest),
+        cmocka_unit_test(one_that_has_to_rest_is_not_idle),
         cmocka_unit_test(those_that_rest_may_leave),
 #ifdef LAUD_FAULTS
         cmocka_unit_test(after_a_failure_no_reply_waits_long),
