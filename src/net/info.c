@@ -27,7 +27,7 @@ static void collect_server(struct server *server, struct metrics *out)
     out->numbers[NUMBER_HTTP_PORT] = server->http_port;
     out->numbers[NUMBER_IO_THREADS] = server->loop_count;
     out->numbers[NUMBER_WORKERS] = server->work.count;
-    out->numbers[NUMBER_UPTIME] = (clock_wall_ms() - server->started_ms) / 1000;
+    out->numbers[NUMBER_UPTIME] = (clock_monotonic_ns() - server->started_ns) / 1000000000;
 }
 
 static void collect_clients(struct server *server, struct metrics *out)

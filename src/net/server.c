@@ -224,7 +224,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.journal = parts->journal;
     server->guard.lag_slow = parts->lag_slow_bytes;
     server->guard.lag_max = parts->lag_max_bytes;
-    server->started_ms = clock_wall_ms();
+    server->started_ns = clock_monotonic_ns();
     commands_init(&server->commands);
     if (!set_guard(server, threads, problem, size))
         return false;

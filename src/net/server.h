@@ -59,7 +59,7 @@ struct server {
     atomic_bool running;        /* the loops can be woken */
     uint16_t resp_port;         /* the one really bound */
     uint16_t http_port;         /* likewise; 0: HTTP is not served */
-    uint64_t started_ms;        /* wall clock */
+    uint64_t started_ns;        /* by the clock that nobody sets */
     enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
     _Atomic uint64_t next_conn; /* ids of connections */
     _Atomic uint64_t connections;

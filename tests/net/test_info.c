@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
+
 static struct fake fake;
 
 /* A store that only counts what it is given. */
@@ -109,6 +111,8 @@ static void what_is_not_there_says_so(void **state)
     }
     assert_int_equal(read_number(client, "Server", "workers"), fake.options.workers);
     expect_section(client, "Journal", "durability:commit\r\n");
+    assert_in_range(read_number(client, "Server", "uptime_in_seconds"), 0,
+                    (clock_monotonic_ns() - fake.server.started_ns) / 1000000000);
     close(client);
     fake_stop(&fake);
 }
