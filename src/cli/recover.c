@@ -126,6 +126,12 @@ static bool rebuild_filters(struct recovered *r)
     return true;
 }
 
+/* Is what the windowed boards would be taken along to imported, perhaps? No window has that. */
+static bool trends_meet_import(const struct recovered *r)
+{
+    return r->trends != NULL && trends_position(r->trends) < r->mark.until;
+}
+
 /* From the file, and from the journal what came after it. */
 static enum status load_filters(struct recovered *r, char *problem, size_t size)
 {
@@ -143,6 +149,8 @@ static enum status load_filters(struct recovered *r, char *problem, size_t size)
         return STATUS_OK;
     struct progress following = progress_start("bringing the filters up to the store");
     struct catch_up how = catch_up_of(r, &following);
+    if (trends_meet_import(r))
+        how.trends = NULL;
     return catch_up_filters(&how, r->filters, r->filter_position, reached, problem, size);
 }
 
@@ -207,7 +215,7 @@ static void follow_trends(struct recovered *r)
     uint64_t position = store_position(r->store);
     if (r->trends == NULL || trends_position(r->trends) == position)
         return;
-    if (trends_position(r->trends) < r->mark.until)
+    if (trends_meet_import(r))
         snprintf(problem, sizeof problem, "an import was left in the middle");
     else if (catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK)
         return;
