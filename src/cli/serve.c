@@ -62,15 +62,24 @@ static enum status record_name(void *context, enum name_role role, uint16_t inde
     return STATUS_OK;
 }
 
+/* The same where no operation has passed journal_admit: at start the disk may be full already. */
+static enum status record_first_name(void *context, enum name_role role, uint16_t index,
+                                     const char *text, size_t length)
+{
+    enum status status = journal_admit(context);
+    return status == STATUS_OK ? record_name(context, role, index, text, length) : status;
+}
+
 /* From here on decisions are recorded. */
 static bool start_recording(struct serving *s)
 {
     char problem[256];
     struct recovered *parts = &s->parts;
-    names_set_recorder(parts->names, record_name, parts->journal);
+    names_set_recorder(parts->names, record_first_name, parts->journal);
     hot_memory_set_journal(parts->hot, parts->journal);
     enum status status =
         exclusive_parse(&s->exclusive, s->options.exclusive, parts->names, problem, sizeof problem);
+    names_set_recorder(parts->names, record_name, parts->journal);
     if (status != STATUS_OK)
         log_error("exclusive = %s: %s", s->options.exclusive, problem);
     journal_kick(parts->journal); /* the kinds that made */
