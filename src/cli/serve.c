@@ -252,6 +252,8 @@ static int serve(struct serving *s)
 close_parts:
     if (s->projector != NULL)
         projector_stop(s->projector);
+    if (s->parts.hot != NULL)
+        hot_memory_stop(s->parts.hot);
     if (s->parts.journal != NULL) {
         journal_close(s->parts.journal);
         if (code == 0 && s->server.journal_state == STATUS_READONLY) {

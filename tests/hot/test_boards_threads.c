@@ -158,10 +158,34 @@ static void test_boards_while_all_moves(void **state)
     unlink(path);
 }
 
+static uint64_t asked_too_late(struct journal *journal)
+{
+    (void)journal;
+    abort();
+}
+
+/* The journal is closed before the hot tier: boards that want to be filled by then are not. */
+static void test_stopped_before_the_journal(void **state)
+{
+    (void)state;
+    static const struct journal_ops closed = {.appended = asked_too_late};
+    bed_open_stored(&bed, MIB(64), bed_options());
+    bed_keep(&bed, 1);
+    struct hot_memory *hot = hot_memory_of(bed.hot);
+    assert_true(keeper_start(hot) && boards_filler_start(hot));
+    hot_memory_stop(bed.hot);
+    bed.recorder.journal.ops = &closed;
+    boards_recount(hot);
+    assert_false(hot->boards.filler.running || hot->keeper.running);
+    hot_memory_stop(bed.hot);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_boards_while_all_moves),
+        cmocka_unit_test(test_stopped_before_the_journal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -366,8 +366,7 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
 static void hot_memory_close(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
-    boards_filler_stop(hot);
-    keeper_stop(hot);
+    hot_memory_stop(base);
     keeper_destroy(&hot->keeper);
     sweeps_destroy(&hot->sweeps);
     loads_destroy(&hot->loads, hot->store);
@@ -483,6 +482,13 @@ bool hot_memory_start(struct hot *base)
     hot->loads.base = store_snapshot(hot->store);
     return hot->loads.base != NULL && keeper_start(hot) &&
            (hot->without_boards || boards_filler_start(hot));
+}
+
+void hot_memory_stop(struct hot *base)
+{
+    struct hot_memory *hot = hot_memory_of(base);
+    boards_filler_stop(hot);
+    keeper_stop(hot);
 }
 
 void hot_memory_projected(struct hot *base, uint64_t position)

@@ -64,6 +64,12 @@ void hot_memory_know_kind(struct hot *hot, uint8_t kind);
 bool hot_memory_start(struct hot *hot);
 
 /*
+ * Ends its threads, also if they never started. They ask the journal, so this comes before that is
+ * closed; hot_close comes after.
+ */
+void hot_memory_stop(struct hot *hot);
+
+/*
  * No decision from here on is made at an earlier time than this, whatever the clock says: what is
  * newer is what was decided later. Replay raises it to the times of events by itself.
  */
