@@ -190,23 +190,32 @@ enum status test_answers(struct store *store)
 
 void test_write_row(const uint8_t *key, size_t key_length, const void *value, size_t length)
 {
+    test_write_runs(key, key_length, value, length, 1);
+}
+
+void test_write_runs(const uint8_t *key, size_t key_length, const void *value, size_t length,
+                     unsigned runs)
+{
     const struct store_rocksdb_options options = {
         .directory = test_directory, .write_buffer_bytes = MIB(2), .threads = 1};
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(MIB(1));
     rocksdb_options_t *tuned = tune_options(&options, false, cache);
+    rocksdb_options_set_disable_auto_compactions(tuned, runs > 1);
     char *problem = NULL;
     rocksdb_t *database = rocksdb_open(tuned, test_directory, &problem);
     assert_null(problem);
     rocksdb_writeoptions_t *write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(write, 1);
-    if (value != NULL)
-        rocksdb_put(database, write, (const char *)key, key_length, value, length, &problem);
-    else
-        rocksdb_delete(database, write, (const char *)key, key_length, &problem);
-    assert_null(problem);
     rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
-    rocksdb_flush(database, flush, &problem);
-    assert_null(problem);
+    for (unsigned i = 0; i < runs; i++) {
+        if (value != NULL)
+            rocksdb_put(database, write, (const char *)key, key_length, value, length, &problem);
+        else
+            rocksdb_delete(database, write, (const char *)key, key_length, &problem);
+        assert_null(problem);
+        rocksdb_flush(database, flush, &problem);
+        assert_null(problem);
+    }
     rocksdb_flushoptions_destroy(flush);
     rocksdb_writeoptions_destroy(write);
     rocksdb_close(database);

@@ -34,5 +34,8 @@ enum status test_answers(struct store *store);
 
 /* Changes one row behind the store's back; value NULL removes it. */
 void test_write_row(const uint8_t *key, size_t key_length, const void *value, size_t length);
+/* So often, each time in a table of its own, none of which is merged. */
+void test_write_runs(const uint8_t *key, size_t key_length, const void *value, size_t length,
+                     unsigned runs);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/names.h"
 #include "rocksdb_support.h"
 
-enum { FILES_MAX = 64 };
+enum { FILES_MAX = 96, RUNS_TOO_MANY = 60 };
 
 static const char *program;
 
@@ -198,6 +198,43 @@ static void let_threads_end(void)
     const char *now = getenv("TSAN_OPTIONS");
     snprintf(options, sizeof(options), "%s:report_thread_leaks=0", now != NULL ? now : "");
     assert_int_equal(setenv("TSAN_OPTIONS", options, 1), 0);
+}
+
+/*
+ * More tables than RocksDB takes writes on top of, and one that cannot be merged: that was found out
+ * before anything is applied, so no merge is waited for.
+ */
+static void test_merge_fails(void **state)
+{
+    (void)state;
+    static struct files files;
+    const uint8_t key = 0xff;
+    struct store *store = test_must_open(0);
+    test_fill(store, 2);
+    assert_int_equal(store_flush(store), STATUS_OK);
+    store_close(store);
+    files_keep(&files);
+    size_t before = files.count;
+    files_drop(&files);
+    test_write_runs(&key, 1, "x", 1, RUNS_TOO_MANY);
+    files_keep(&files);
+    assert_true(files.count >= before + RUNS_TOO_MANY);
+    const struct kept *newest = NULL;
+    for (size_t i = 0; i < files.count; i++)
+        if (is_named(&files.kept[i], ".sst") &&
+            (newest == NULL || strcmp(files.kept[i].name, newest->name) > 0))
+            newest = &files.kept[i];
+    flip_in(newest, 3, 1);
+    store = test_must_open(1);
+    struct store_stats stats;
+    do {
+        usleep(1000);
+        store_stats(store, &stats);
+    } while (strcmp(stats.state, "ok") == 0);
+    assert_int_equal(test_apply(store, 3), STATUS_DAMAGED);
+    assert_int_equal(store_position(store), 2);
+    store_close(store);
+    files_drop(&files);
 }
 
 static bool apart_read_only, apart_noticed;
@@ -417,7 +454,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_missing_file),    TEST(test_truncated_file),    TEST(test_flipped_byte),
         TEST(test_flipped_shape),   TEST(test_verify_finds_rows), TEST(test_verify_finds_by_user),
-        TEST(test_lists_find_rows), TEST(test_reads_find_rows),
+        TEST(test_lists_find_rows), TEST(test_reads_find_rows),   TEST(test_merge_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,10 @@ static uint64_t property(struct store_rocksdb *rocks, const char *name)
     return value;
 }
 
+/* After an error since the last write that succeeded there may be no merge to wait for, ever. */
 static enum status wait_for_merges(struct store_rocksdb *rocks)
 {
-    uint64_t errors = property(rocks, "rocksdb.background-errors");
+    uint64_t errors = atomic_load(&rocks->background_errors);
     enum status status = STATUS_OK;
     while (status == STATUS_OK && property(rocks, "rocksdb.is-write-stopped") != 0 &&
            property(rocks, "rocksdb.background-errors") == errors) {
