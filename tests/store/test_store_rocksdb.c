@@ -281,6 +281,26 @@ static void test_page_costs_what_it_returns(void **state)
     store_close(store);
 }
 
+static enum status status_of(const char *text)
+{
+    return problem_status(strdup(text), "testing");
+}
+
+/* "Full" is said of what passes by itself. RocksDB does not get over a quota: that is a failure. */
+static void test_what_passes(void **state)
+{
+    (void)state;
+    const char *full = "IO error: No space left on device: While appending to file: 7.sst: No "
+                       "space left on device";
+    const char *quota = "IO error: While appending to file: 7.sst: Disk quota exceeded";
+    assert_int_equal(problem_status(NULL, ""), STATUS_OK);
+    assert_int_equal(status_of(full), STATUS_DISK_FULL);
+    assert_int_equal(status_of(quota), STATUS_IO_FAILED);
+    assert_int_equal(problem_peek(quota), STATUS_DISK_FULL);
+    assert_int_equal(status_of("Corruption: block checksum mismatch"), STATUS_DAMAGED);
+    assert_int_equal(status_of("IO error: Input/output error"), STATUS_IO_FAILED);
+}
+
 static void test_no_directory(void **state)
 {
     (void)state;
@@ -308,6 +328,7 @@ int main(int argc, char **argv)
         TEST(test_starts_leave_nothing),
         TEST(test_budget),
         TEST(test_page_costs_what_it_returns),
+        TEST(test_what_passes),
         TEST(test_no_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

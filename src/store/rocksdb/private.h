@@ -68,7 +68,10 @@ struct store_snapshot {
     rocksdb_readoptions_t *read;
 };
 
-/* problem.c: what RocksDB's text says; frees the text. OK for NULL. `doing` is for the log. */
+/*
+ * problem.c: what RocksDB's text says; frees the text. OK for NULL. `doing` is for the log. DISK_FULL:
+ * the same may be tried again. problem_peek is for what RocksDB was not writing in its own files.
+ */
 enum status problem_status(char *text, const char *doing);
 enum status problem_peek(const char *text);
 

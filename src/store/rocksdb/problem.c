@@ -28,9 +28,15 @@ enum status problem_peek(const char *text)
     return STATUS_IO_FAILED;
 }
 
+/*
+ * After a full disk RocksDB goes on by itself when space returns; what a quota kept it from writing it
+ * takes for a broken disk, and then writes nothing more until it is opened anew.
+ */
 enum status problem_status(char *text, const char *doing)
 {
     enum status status = problem_peek(text);
+    if (status == STATUS_DISK_FULL && strstr(text, "Disk quota exceeded") != NULL)
+        status = STATUS_IO_FAILED;
     if (text != NULL && status != STATUS_DISK_FULL) /* that one is tried again and again */
         log_error("store: %s: %s", doing, text);
     free(text);

@@ -123,12 +123,17 @@ void sink_delete_range(struct sink *sink, const uint8_t *from, size_t from_lengt
                                            (const char *)to, to_length, &sink->problem);
 }
 
+/* A file for which there was no room, or no quota, is one that RocksDB never saw. */
 static enum status file_end(struct sink *sink, enum status wanted)
 {
     if (wanted == STATUS_OK && sink->problem == NULL)
         rocksdb_sstfilewriter_finish(sink->file, &sink->problem);
     rocksdb_sstfilewriter_destroy(sink->file);
-    enum status status = problem_status(sink->problem, "writing");
+    enum status status = problem_peek(sink->problem);
+    if (status == STATUS_DISK_FULL)
+        free(sink->problem);
+    else
+        status = problem_status(sink->problem, "writing");
     return wanted != STATUS_OK ? wanted : status;
 }
 
