@@ -10,14 +10,28 @@
 #include "base/lock.h"
 #include "base/log.h"
 
+/* The directory above is not ours: if it cannot be synced, as when it may not be read, that is told. */
+static bool make_directory(const char *path)
+{
+    char parent[RECOVER_PATH_BYTES];
+    int result = io_make_directory("data.make", path);
+    if (result < 0) {
+        log_error("cannot make the data directory %s: %s", path, strerror(-result));
+        return false;
+    }
+    snprintf(parent, sizeof parent, "%s/..", path);
+    result = io_sync_directory("directory.sync", parent);
+    if (result < 0)
+        log_warn("%s cannot be synced: %s; if the data directory is new, a power cut may take it",
+                 parent, strerror(-result));
+    return true;
+}
+
 int data_directory_lock(const char *path, bool make)
 {
     char problem[512];
-    int error = make ? io_make_directory("data.make", path) : 0;
-    if (error) {
-        log_error("cannot make the data directory %s: %s", path, strerror(-error));
+    if (make && !make_directory(path))
         return -1;
-    }
     int lock = lock_take(path, false, problem, sizeof problem);
     if (lock < 0)
         log_error("%s", problem);
