@@ -44,7 +44,10 @@ struct journal_stats {
 
 struct journal;
 
-/* Called by the journal's own thread whenever the released position moved or the state changed. */
+/*
+ * Called by the journal's own thread whenever the released position moved or the state changed, and
+ * once after it was set: that may have happened before.
+ */
 typedef void journal_listen_fn(void *context);
 
 struct journal_ops {
@@ -131,7 +134,7 @@ static inline enum status journal_state(struct journal *journal)
     return journal->ops->state(journal);
 }
 
-/* One listener; set before the first append. */
+/* One listener. */
 static inline void journal_listen(struct journal *journal, journal_listen_fn *listener,
                                   void *context)
 {

@@ -190,6 +190,44 @@ static void test_a_reserve_that_fails_is_noticed_at_any_moment(void **state)
     }
 }
 
+struct listening {
+    struct journal *journal;
+    _Atomic bool told;
+};
+
+static void note_failure(void *context)
+{
+    struct listening *listening = context;
+    if (journal_state(listening->journal) == STATUS_READONLY)
+        atomic_store(&listening->told, true);
+}
+
+/* The journal has failed for good and moves no more: who listens from now on hears of it. */
+static void test_a_failure_before_anyone_listens_is_told(void **state)
+{
+    (void)state;
+    struct journal_file_options options = {.directory = test_directory,
+                                           .durability = DURABILITY_COMMIT,
+                                           .segment_bytes = SMALL_SEGMENT};
+    struct journal_tuning tuning = small_tuning();
+    struct journal_report report;
+    struct journal *journal;
+    assert_int_equal(journal_file_open_tuned(&options, &tuning, NULL, &report, &journal),
+                     STATUS_OK);
+    assert_int_equal(io_faults_plan("segment.write:1:EIO"), 0);
+    struct event event = sample_event(0);
+    journal_append(journal, &event);
+    journal_kick(journal);
+    while (journal_state(journal) != STATUS_READONLY)
+        usleep(1000);
+    struct listening listening = {.journal = journal};
+    journal_listen(journal, note_failure, &listening);
+    while (!atomic_load(&listening.told))
+        usleep(1000);
+    journal_close(journal);
+    assert_int_equal(io_faults_plan(NULL), 0);
+}
+
 /* A sync that is left out must be noticed by whoever looks for it: the harness can tell. */
 static void test_a_plan_can_leave_calls_out(void **state)
 {
@@ -307,6 +345,7 @@ int main(void)
         CASE(test_a_failed_sync_is_never_tried_again),
         CASE(test_a_failed_write_is_never_tried_again),
         CASE(test_a_reserve_that_fails_is_noticed_at_any_moment),
+        CASE(test_a_failure_before_anyone_listens_is_told),
         CASE(test_a_plan_can_leave_calls_out),
         CASE(test_a_full_disk_refuses_and_recovers),
         CASE(test_opening_on_a_full_disk_serves_and_recovers),

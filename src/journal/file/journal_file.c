@@ -82,6 +82,8 @@ static void file_listen(struct journal *port, journal_listen_fn *listener, void 
     ASSERT(atomic_load(&journal->listener) == NULL);
     journal->listener_context = context;
     atomic_store(&journal->listener, listener);
+    atomic_store(&journal->attention, 1);
+    writer_wake(journal);
 }
 
 static void file_stats(struct journal *port, struct journal_stats *out)

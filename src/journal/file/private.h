@@ -86,7 +86,7 @@ struct journal_file {
     /* Told to the writer */
     alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while it sleeps on this word */
     alignas(CACHE_LINE) _Atomic uint32_t kicked;   /* a batch of appends is complete */
-    _Atomic uint32_t attention;                    /* the spare or `stopping` changed */
+    _Atomic uint32_t attention;                    /* the spare, the listener or `stopping` */
     _Atomic bool sync_wanted;                      /* what was appended before this was set */
     _Atomic bool stopping;
     journal_listen_fn *_Atomic listener;

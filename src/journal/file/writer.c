@@ -298,7 +298,7 @@ static bool writer_round(struct journal_file *journal)
     return journal->written > start;
 }
 
-/* Looks at what the preparer did. */
+/* Looks at what the preparer did; who has just begun to listen is told that there may be news. */
 static void writer_attend(struct journal_file *journal)
 {
     if (atomic_load(&journal->unprepared))
@@ -306,6 +306,7 @@ static void writer_attend(struct journal_file *journal)
     if (atomic_load(&journal->spare) == SPARE_READY && journal->fd < 0 && !journal->failed)
         writer_roll(journal);
     update_gate(journal);
+    writer_tell(journal);
 }
 
 static uint64_t sleep_limit_ns(struct journal_file *journal)
