@@ -4,6 +4,7 @@
 #ifndef LAUD_BASE_CLOCK_H
 #define LAUD_BASE_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -21,11 +22,21 @@ static inline uint64_t clock_monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* For timed waits on conditions, which go by the wall clock. */
+/* A condition for timed waits. A wall clock that is set back would make them longer by as much. */
+static inline void clock_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* For timed waits on such conditions. */
 static inline struct timespec clock_after_ms(uint64_t ms)
 {
     struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
+    clock_gettime(CLOCK_MONOTONIC, &at);
     uint64_t ns = (uint64_t)at.tv_nsec + ms * 1000000;
     at.tv_sec += (time_t)(ns / 1000000000);
     at.tv_nsec = (long)(ns % 1000000000);

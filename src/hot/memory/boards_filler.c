@@ -21,8 +21,8 @@ void boards_filler_init(struct boards_filler *filler)
 {
     pthread_mutex_init(&filler->lock, NULL);
     pthread_mutex_init(&filler->round, NULL);
-    pthread_cond_init(&filler->asked, NULL);
-    pthread_cond_init(&filler->turned, NULL);
+    clock_condition_init(&filler->asked);
+    clock_condition_init(&filler->turned);
     filler->pause_next = BOARDS_PAUSE_MIN;
 }
 

@@ -33,8 +33,8 @@
 void keeper_init(struct keeper *keeper)
 {
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_cond_init(&keeper->asked, NULL);
-    pthread_cond_init(&keeper->turned, NULL);
+    clock_condition_init(&keeper->asked);
+    clock_condition_init(&keeper->turned);
     keeper->patience = WAIT_TRIES;
 }
 
