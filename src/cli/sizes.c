@@ -16,6 +16,9 @@
 
 #define READY_PART 64 /* at most one part in so many is taken ahead of use */
 
+/* More than there ever is, and yet a sum of some, or with a position, stays within 64 bits. */
+#define GIVEN_MOST (1ULL << 60)
+
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
@@ -23,7 +26,7 @@ static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 
 static uint64_t or_chosen(uint64_t given, uint64_t chosen)
 {
-    return given != 0 ? given : chosen;
+    return given != 0 ? within(given, 0, GIVEN_MOST) : chosen;
 }
 
 struct sizes sizes_of(const struct options *options)
