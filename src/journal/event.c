@@ -44,6 +44,17 @@ struct event event_define(uint8_t role, uint16_t index, const char *text, size_t
     return event;
 }
 
+struct event event_import(uint32_t time_s)
+{
+    return event_define(NAME_KIND, NAME_INDEX_LIKE, "like", 4, time_s);
+}
+
+bool event_is_import(const struct event *event)
+{
+    return event->type == EVENT_DEFINE && event->name == NAME_KIND &&
+           event->index == NAME_INDEX_LIKE;
+}
+
 size_t event_size(const struct event *event)
 {
     switch (event->type) {

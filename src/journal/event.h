@@ -62,6 +62,13 @@ struct event {
 struct event event_define(uint8_t role, uint16_t index, const char *text, size_t length,
                           uint32_t time_s);
 
+/*
+ * Reactions of earlier times than this one may follow, so whoever goes by times has to start over. It is
+ * a definition of `like`, which is always there and so has no other.
+ */
+struct event event_import(uint32_t time_s);
+bool event_is_import(const struct event *event);
+
 /* Length of the record, a multiple of 8, at most LIMIT_EVENT_BYTES. */
 size_t event_size(const struct event *event);
 

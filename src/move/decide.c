@@ -159,6 +159,16 @@ static bool others_clear(struct import *import, struct known *known,
     return true;
 }
 
+/* A cursor of CHANGES from before would pass over what has a time of long ago. */
+static enum status announce(struct import *import)
+{
+    if (import->announced)
+        return STATUS_OK;
+    struct event event = event_import(import->change_s);
+    import->announced = true;
+    return record_event(&import->record, &event);
+}
+
 /*
  * A reaction keeps its first time, but in a group the newest time wins, its own included: else the
  * same rows once more, in whatever state the first attempt was left, could end in another place.
@@ -181,8 +191,8 @@ static enum status decide_reaction(struct import *import, struct known *known,
         import->summary.outdone++;
         return STATUS_OK;
     }
-    enum status status = STATUS_OK;
-    if (entry->value != 0) {
+    enum status status = announce(import);
+    if (status == STATUS_OK && entry->value != 0) {
         struct event clear = event;
         clear.type = EVENT_CLEAR;
         clear.cleared_count = 0;

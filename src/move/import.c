@@ -365,6 +365,9 @@ struct import *import_open(const struct import_options *options, char *problem, 
         import_free(import);
         return NULL;
     }
+    struct store_stats stats = {0};
+    store_stats(options->carry.store, &stats);
+    import->change_s = stats.newest_s < options->now_s ? options->now_s : stats.newest_s + 1;
     import->projector = projector_start(&import->options.carry, problem, size);
     if (import->projector == NULL) {
         import_free(import);

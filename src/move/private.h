@@ -40,6 +40,8 @@ struct import {
     struct exclusive exclusive;
     bool exclusive_known; /* it is read when all definitions of the source may have been seen */
     bool finished;
+    bool announced;    /* that reactions change, in the journal */
+    uint32_t change_s; /* when: later than anything before the import */
     struct batch batches[2];
     uint32_t current;     /* the one that is filled */
     size_t charged_bytes; /* to the budget */

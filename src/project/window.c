@@ -53,6 +53,8 @@ static enum status window_visit(void *context, const struct event *event, uint64
     if (status == STATUS_OK) {
         if (event->time_s > window->newest_s)
             window->newest_s = event->time_s;
+        if (event_is_import(event) && event->time_s > window->import_s)
+            window->import_s = event->time_s;
     } else if (status == STATUS_NO_MEMORY) {
         ASSERT(fold_events(window->fold) > 0);
         window->more = true;
@@ -89,6 +91,8 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
     window->changes.newest_s = window->newest_s;
     window->changes.token_horizon_s = time_before(window->newest_s, window->token_ttl_s);
     window->changes.cleared_horizon_s = time_before(window->newest_s, window->changes_ttl_s);
+    if (window->changes.cleared_horizon_s < window->import_s)
+        window->changes.cleared_horizon_s = window->import_s;
     return STATUS_OK;
 }
 

@@ -31,6 +31,7 @@ struct window {
     uint32_t token_ttl_s;
     uint32_t changes_ttl_s;
     uint32_t newest_s;            /* time of the newest event so far, in any window */
+    uint32_t import_s;            /* and of the newest import */
     bool more;                    /* an event did not fit any more, or is of a later slice */
     uint32_t next_s;              /* its time */
     uint64_t contradiction;       /* position of the event that cannot be; UINT64_MAX: none */

@@ -473,6 +473,49 @@ static void test_mark(void **state)
     stage_close(&stage);
 }
 
+static enum status changes_since(struct stage *stage, uint32_t since_s, uint32_t *newest_s)
+{
+    struct store_listed listed[8];
+    struct store_changed changed;
+    enum status status = store_list_changes(stage->store, (struct id){.lo = 1}, since_s,
+                                            (struct store_listed){0}, listed, 8, &changed);
+    *newest_s = changed.newest_s;
+    return status;
+}
+
+/* What is taken over is of long ago, where no cursor of CHANGES looks any more: they start over. */
+static void test_cursors(void **state)
+{
+    (void)state;
+    struct stage stage;
+    uint32_t newest_s, cursor_s = 0;
+    stage_open(&stage);
+    struct import_options options = stage_options(&stage, 10);
+    options.carry.changes_ttl_s = 500;
+    for (uint32_t round = 0; round < 3; round++) {
+        const struct given row = {.item = round, .time_s = 5};
+        for (uint32_t again = 0; again < 2; again++) {
+            import_begin(&stage, &options);
+            assert_int_equal(hand_in(&stage, &row), STATUS_OK);
+            assert_int_equal(import_flush(stage.import), STATUS_OK);
+            import_end(&stage, again == 1);
+            if (again == 0 && round > 0)
+                assert_int_equal(changes_since(&stage, cursor_s, &newest_s), STATUS_START_OVER);
+            if (again == 0)
+                changes_since(&stage, 0, &cursor_s);
+            assert_int_equal(cursor_s, NOW + round);
+            assert_int_equal(changes_since(&stage, cursor_s, &newest_s), STATUS_OK);
+            assert_int_equal(newest_s, cursor_s);
+        }
+    }
+    const struct given counter = {.is_counter = true, .item = 1, .value = 7};
+    import_begin(&stage, &options);
+    assert_int_equal(hand_in(&stage, &counter), STATUS_OK);
+    import_end(&stage, true);
+    assert_int_equal(changes_since(&stage, cursor_s, &newest_s), STATUS_OK);
+    stage_close(&stage);
+}
+
 #ifdef LAUD_FAULTS
 /* The journal fails on the way: the import says why and takes nothing more. */
 static void test_journal_fails(void **state)
@@ -507,7 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attempts),      cmocka_unit_test(test_twice),
         cmocka_unit_test(test_bad_rows),      cmocka_unit_test(test_definitions_first),
-        cmocka_unit_test(test_mark),
+        cmocka_unit_test(test_mark),          cmocka_unit_test(test_cursors),
 #ifdef LAUD_FAULTS
         cmocka_unit_test(test_journal_fails),
 #endif
