@@ -1,6 +1,7 @@
 /*
  * Hashing for tables and shards. Not for checksums on disk (those call XXH3 with their own seeds)
- * and not secret: tables that a hostile client could fill take a random seed mixed in by the owner.
+ * and not secret: tables that a hostile client could fill take a random seed mixed in by the owner,
+ * into what the client chooses and before it is multiplied.
  */
 #ifndef LAUD_BASE_HASH_H
 #define LAUD_BASE_HASH_H

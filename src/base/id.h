@@ -42,9 +42,13 @@ static inline bool id_is_wide(struct id id)
     return id.hi != 0;
 }
 
+/*
+ * For tables. The seed goes in before the halves are multiplied: else there are ids that make one of
+ * them a factor of zero, and all of those look alike, whatever comes in later.
+ */
 static inline uint64_t id_hash(struct id id, uint64_t seed)
 {
-    return hash_3(id.lo, id.hi, seed);
+    return hash_3(id.lo ^ seed, id.hi ^ (seed << 32 | seed >> 32), seed);
 }
 
 static inline bool item_equal(struct item a, struct item b)
@@ -54,7 +58,7 @@ static inline bool item_equal(struct item a, struct item b)
 
 static inline uint64_t item_hash(struct item item, uint64_t seed)
 {
-    return hash_3(item.id.lo, item.id.hi, seed + item.type);
+    return hash_3(item.id.lo ^ seed, item.id.hi ^ (seed << 32 | seed >> 32), seed + item.type);
 }
 
 #endif

@@ -2,7 +2,7 @@
  * The file of the filters. Numbers are little-endian.
  *
  *      0  8   magic "laud-flt"
- *      8  u32 format version, 1
+ *      8  u32 format version, 2
  *     12  u32 1: a filter was open, nothing else is here and the filters must be made anew; else 0
  *     16  u64 seed of the keys
  *     24  u64 position of the journal that the filters stand for

@@ -10,7 +10,7 @@
 
 #include "journal/little.h"
 
-#define FILE_VERSION 1
+#define FILE_VERSION 2 /* 1 had other keys */
 #define FILE_CHECK   (FILTERS_HEADER_BYTES - 8)
 #define FILE_FILTERS 40
 #define FILE_FILTER  (8 + FILTER_SEGMENTS * 16)

@@ -45,7 +45,8 @@ void known_clear(struct known *known)
 static uint32_t key_hash(const struct known *known, const struct known_entry *key)
 {
     uint64_t sort = (uint64_t)key->name << 17 | (uint64_t)key->is_counter << 16;
-    return (uint32_t)hash_mix(id_hash(key->user, known->seed), item_hash(key->item, sort));
+    return (uint32_t)hash_mix(id_hash(key->user, known->seed),
+                              item_hash(key->item, known->seed + sort));
 }
 
 static bool is_same(const struct known_entry *entry, const struct known_entry *key)

@@ -211,7 +211,7 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
     struct rows *rows = &fold->reactions;
     struct store_reaction *reactions = rows->at;
     uint32_t hash = (uint32_t)hash_mix(id_hash(event->user, fold->seed),
-                                       item_hash(event->item, (uint64_t)kind << 16));
+                                       item_hash(event->item, fold->seed + ((uint64_t)kind << 16)));
     for (uint32_t slot = hash & rows->mask;; slot = (slot + 1) & rows->mask) {
         uint64_t value = rows->slots[slot];
         if ((uint32_t)value <= rows->floor) {

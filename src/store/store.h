@@ -149,19 +149,20 @@ struct store_snapshot; /* the state of one moment */
 
 /*
  * Reactions by their user and counters by their item fall into so many parts of about the same size,
- * in the order of which a store can visit them without looking at the others.
+ * in the order of which a store can visit them without looking at the others. Keys on disk begin with
+ * the part: this never changes.
  */
 #define STORE_PARTS     65536
 #define STORE_PART_SEED 0x6c617564726f7773ULL
 
 static inline uint32_t store_user_part(struct id user)
 {
-    return (uint32_t)(id_hash(user, STORE_PART_SEED) >> 48);
+    return (uint32_t)(hash_3(user.lo, user.hi, STORE_PART_SEED) >> 48);
 }
 
 static inline uint32_t store_item_part(struct item item)
 {
-    return (uint32_t)(item_hash(item, STORE_PART_SEED) >> 48);
+    return (uint32_t)(hash_3(item.id.lo, item.id.hi, STORE_PART_SEED + item.type) >> 48);
 }
 
 /* Called for each row, in no particular order; a status other than OK ends the visit with it. */

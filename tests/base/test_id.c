@@ -177,13 +177,36 @@ static void test_round_trip(void **state)
     }
 }
 
+/* Chosen by who has read hash.h: with a factor of zero, but for the seed. */
+static struct id chosen_id(bool low, uint64_t number)
+{
+    return low ? (struct id){.hi = number + 1, .lo = UINT64_C(0x9e3779b97f4a7c15)}
+               : (struct id){.hi = UINT64_C(0xd6e8feb86659fd93), .lo = number};
+}
+
+static void test_chosen_ids_do_not_look_alike(void **state)
+{
+    (void)state;
+    struct chance chance = {test_seed()};
+    for (int round = 0; round < 20; round++) {
+        uint64_t seed = (uint64_t)chance_below(&chance, UINT32_MAX) << 32 | 1;
+        struct id first = chosen_id(round % 2 == 0, 0);
+        for (uint64_t i = 1; i < 1000; i++) {
+            struct id id = chosen_id(round % 2 == 0, i);
+            assert_true(id_hash(id, seed) != id_hash(first, seed));
+            assert_true(item_hash((struct item){.id = id, .type = 3}, seed) !=
+                        item_hash((struct item){.id = first, .type = 3}, seed));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decimal),    cmocka_unit_test(test_decimal_overflow),
         cmocka_unit_test(test_not_ids),    cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_uuid),       cmocka_unit_test(test_uuid_every_byte),
-        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_chosen_ids_do_not_look_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

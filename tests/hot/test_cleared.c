@@ -20,7 +20,7 @@ static void cleared_bed_open(struct cleared_bed *bed, uint64_t limit)
     bed->pool = slab_pool_new(&bed->budget);
     assert_non_null(bed->pool);
     assert_true(slab_init(&bed->slab, bed->pool));
-    cleared_init(&bed->cleared, &bed->slab);
+    cleared_init(&bed->cleared, &bed->slab, 7);
 }
 
 static void cleared_bed_close(struct cleared_bed *bed)

@@ -14,7 +14,7 @@ static void user_bed_open(struct user_bed *bed, uint64_t limit)
     bed->pool = slab_pool_new(&bed->budget);
     bed->scan = scan_choose();
     assert_non_null(bed->pool);
-    assert_true(user_shard_init(&bed->shard, bed->pool));
+    assert_true(user_shard_init(&bed->shard, bed->pool, 7));
 }
 
 static void user_bed_close(struct user_bed *bed)

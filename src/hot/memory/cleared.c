@@ -9,8 +9,6 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
-#define SEED 0x1c9e5a37d2b84f61ULL
-
 struct cleared_cell {
     uint32_t newer;
     uint32_t stamp;
@@ -21,9 +19,10 @@ struct cleared_cell {
 
 #define CELL_BYTES ((sizeof(struct cleared_cell) + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT)
 
-static uint64_t key_hash(const struct cleared_key *key)
+static uint64_t key_hash(const struct cleared *cleared, const struct cleared_key *key)
 {
-    return hash_mix(id_hash(key->user, SEED), item_hash(key->item, SEED + key->kind));
+    return hash_mix(id_hash(key->user, cleared->seed),
+                    item_hash(key->item, cleared->seed + ((uint64_t)key->kind << 16)));
 }
 
 static bool key_equal(const struct cleared_key *a, const struct cleared_key *b)
@@ -31,9 +30,9 @@ static bool key_equal(const struct cleared_key *a, const struct cleared_key *b)
     return a->kind == b->kind && id_equal(a->user, b->user) && item_equal(a->item, b->item);
 }
 
-void cleared_init(struct cleared *cleared, struct slab *slab)
+void cleared_init(struct cleared *cleared, struct slab *slab, uint64_t seed)
 {
-    *cleared = (struct cleared){0};
+    *cleared = (struct cleared){.seed = seed};
     table_init(&cleared->table, slab);
 }
 
@@ -58,13 +57,13 @@ static uint32_t cleared_find(const struct cleared *cleared, const struct cleared
 
 bool cleared_has(const struct cleared *cleared, const struct cleared_key *key)
 {
-    return cleared->table.rows != 0 && cleared_find(cleared, key, key_hash(key)) != 0;
+    return cleared->table.rows != 0 && cleared_find(cleared, key, key_hash(cleared, key)) != 0;
 }
 
 uint32_t cleared_add(struct cleared *cleared, const struct cleared_key *key)
 {
     struct slab *slab = cleared->table.slab;
-    uint64_t hash = key_hash(key);
+    uint64_t hash = key_hash(cleared, key);
     ASSERT(cleared_find(cleared, key, hash) == 0);
     if (!table_reserve(&cleared->table, hash))
         return 0;
@@ -92,7 +91,7 @@ void cleared_give_up(struct cleared *cleared, uint32_t at)
     struct slab *slab = cleared->table.slab;
     const struct cleared_cell *cell = slab_at(slab, at);
     ASSERT(at == cleared->newest);
-    table_remove(&cleared->table, key_hash(&cell->key), at);
+    table_remove(&cleared->table, key_hash(cleared, &cell->key), at);
     cleared->newest = cell->older;
     if (cleared->newest == 0)
         cleared->oldest = 0;
@@ -105,7 +104,7 @@ void cleared_remove(struct cleared *cleared, const struct cleared_key *key)
 {
     if (cleared->table.rows == 0)
         return;
-    uint64_t hash = key_hash(key);
+    uint64_t hash = key_hash(cleared, key);
     uint32_t at = cleared_find(cleared, key, hash);
     if (at == 0)
         return;
@@ -123,7 +122,7 @@ void cleared_expire(struct cleared *cleared, uint32_t clean, uint32_t most)
             break;
         cleared->oldest = cell->newer;
         if (cell->indexed)
-            table_remove(&cleared->table, key_hash(&cell->key), at);
+            table_remove(&cleared->table, key_hash(cleared, &cell->key), at);
         slab_free(slab, at, CELL_BYTES);
     }
     if (cleared->oldest == 0)
@@ -143,7 +142,7 @@ bool cleared_relocate(struct cleared *cleared)
                 return false;
             memcpy(slab_at(slab, moved), cell, sizeof(*cell));
             if (cell->indexed)
-                table_replace(&cleared->table, key_hash(&cell->key), at, moved);
+                table_replace(&cleared->table, key_hash(cleared, &cell->key), at, moved);
             if (before == 0)
                 cleared->oldest = moved;
             else

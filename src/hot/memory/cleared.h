@@ -24,9 +24,11 @@ struct cleared {
     struct table table;
     uint32_t oldest; /* chain of cells in the order they came */
     uint32_t newest;
+    uint64_t seed;
 };
 
-void cleared_init(struct cleared *cleared, struct slab *slab);
+/* `seed`: so that nobody can choose ids that all look alike. */
+void cleared_init(struct cleared *cleared, struct slab *slab, uint64_t seed);
 void cleared_destroy(struct cleared *cleared);
 
 bool cleared_has(const struct cleared *cleared, const struct cleared_key *key);

@@ -400,7 +400,7 @@ static bool shards_init(struct hot_memory *hot)
     struct boards *boards = hot->without_boards ? NULL : &hot->boards;
     bool counting = boards != NULL && hot->store != NULL && store_position(hot->store) != 0;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
-        ready &= user_shard_init(&hot->users[i], hot->pool);
+        ready &= user_shard_init(&hot->users[i], hot->pool, hot->seed);
         ready &= item_shard_init(&hot->items[i], hot->pool);
         board_shard_init(&hot->items[i].boards, boards, counting, false);
     }

@@ -17,12 +17,12 @@ static size_t user_row_size(struct id user)
     return sizeof(struct user_row) + (id_is_wide(user) ? sizeof(uint64_t) : 0);
 }
 
-bool user_shard_init(struct user_shard *shard, struct slab_pool *pool)
+bool user_shard_init(struct user_shard *shard, struct slab_pool *pool, uint64_t seed)
 {
     memset(shard, 0, sizeof(*shard));
     pthread_mutex_init(&shard->lock, NULL);
     table_init(&shard->table, &shard->slab);
-    cleared_init(&shard->cleared, &shard->slab);
+    cleared_init(&shard->cleared, &shard->slab, seed);
     return slab_init(&shard->slab, pool);
 }
 

@@ -64,7 +64,7 @@ struct user_room {
     uint8_t flags; /* of the shelf, if it has to be made */
 };
 
-bool user_shard_init(struct user_shard *shard, struct slab_pool *pool);
+bool user_shard_init(struct user_shard *shard, struct slab_pool *pool, uint64_t seed);
 void user_shard_destroy(struct user_shard *shard);
 
 struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct id user);
