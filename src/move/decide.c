@@ -140,16 +140,16 @@ static struct known_entry *entry_of_kind(struct known *known, const struct known
     return other;
 }
 
-/* What the row clears; false if one of those is newer than it, or as new. */
+/* What a row of this time clears; false if one of those is newer than it, or as new. */
 static bool others_clear(struct import *import, struct known *known,
-                         const struct known_entry *entry, struct event *event)
+                         const struct known_entry *entry, int64_t than_s, struct event *event)
 {
     const struct exclusive_group *group = import_group(import, entry->name);
     for (uint32_t i = 0; group != NULL && i < group->count; i++) {
         if (group->kinds[i] == entry->name)
             continue;
         int64_t time_s = entry_of_kind(known, entry, group->kinds[i])->value;
-        if (time_s >= (int64_t)event->time_s)
+        if (time_s != 0 && time_s >= than_s)
             return false;
         if (time_s != 0)
             event->cleared[event->cleared_count++] = group->kinds[i];
@@ -171,23 +171,25 @@ static enum status announce(struct import *import)
 
 /*
  * A reaction keeps its first time, but in a group the newest time wins, its own included: else the
- * same rows once more, in whatever state the first attempt was left, could end in another place.
+ * same rows once more, in whatever state the first attempt was left, could end in another place. A
+ * time that nobody knows is older than any.
  */
 static enum status decide_reaction(struct import *import, struct known *known,
                                    const struct batch_row *row)
 {
     struct known_entry *entry = &known->entries[row->entry];
+    int64_t than_s = row->value != 0 ? 0 : row->time_s;
     struct event event = {.type = EVENT_SET,
                           .name = entry->name,
                           .time_s = row->time_s,
                           .user = entry->user,
                           .item = entry->item};
-    if (entry->value >= (int64_t)row->time_s ||
-        (entry->value != 0 && import_group(import, entry->name) == NULL)) {
+    if (entry->value != 0 &&
+        (entry->value >= than_s || import_group(import, entry->name) == NULL)) {
         import->summary.same++;
         return STATUS_OK;
     }
-    if (!others_clear(import, known, entry, &event)) {
+    if (!others_clear(import, known, entry, than_s, &event)) {
         import->summary.outdone++;
         return STATUS_OK;
     }

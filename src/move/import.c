@@ -234,8 +234,8 @@ static enum status time_check(struct import *import, uint32_t *time_s)
     return STATUS_OK;
 }
 
-enum status import_reaction(struct import *import, struct text user, struct text kind,
-                            struct text item, uint32_t time_s)
+static enum status reaction_take(struct import *import, struct text user, struct text kind,
+                                 struct text item, uint32_t time_s, bool timed)
 {
     struct known_entry key = {.is_counter = false};
     size_t colon;
@@ -256,13 +256,26 @@ enum status import_reaction(struct import *import, struct text user, struct text
 
     struct known *known = &batch_of(import, 0)->known;
     key.name = (uint8_t)index;
-    batch_add(import, (struct batch_row){.entry = known_take(known, &key), .time_s = time_s});
+    batch_add(import, (struct batch_row){
+                          .entry = known_take(known, &key), .time_s = time_s, .value = !timed});
     const struct exclusive_group *group = import_group(import, (uint8_t)index);
     for (uint32_t i = 0; group != NULL && i < group->count; i++) {
         key.name = group->kinds[i];
         known_take(known, &key);
     }
     return STATUS_OK;
+}
+
+enum status import_reaction(struct import *import, struct text user, struct text kind,
+                            struct text item, uint32_t time_s)
+{
+    return reaction_take(import, user, kind, item, time_s, true);
+}
+
+enum status import_untimed(struct import *import, struct text user, struct text kind,
+                           struct text item, uint32_t time_s)
+{
+    return reaction_take(import, user, kind, item, time_s, false);
 }
 
 enum status import_counter(struct import *import, struct text item, struct text counter,

@@ -55,6 +55,9 @@ struct import *import_open(const struct import_options *options, char *problem, 
  */
 enum status import_reaction(struct import *import, struct text user, struct text kind,
                             struct text item, uint32_t time_s);
+/* The same where nobody knows when it was: it gives way to what is there, of whatever time. */
+enum status import_untimed(struct import *import, struct text user, struct text kind,
+                           struct text item, uint32_t time_s);
 /* The counter gets this value. A counter that a kind keeps cannot be given one: BAD_ARGUMENT. */
 enum status import_counter(struct import *import, struct text item, struct text counter,
                            int64_t value);

@@ -20,7 +20,7 @@
 struct batch_row {
     uint32_t entry;
     uint32_t time_s; /* of a reaction */
-    int64_t value;   /* of a counter */
+    int64_t value;   /* of a counter; of a reaction 1: nobody knows its time */
 };
 
 struct batch {

@@ -89,7 +89,8 @@ static void item_make(const struct redis_pattern *pattern, const struct redis_va
     out->length = type.length + 1 + id_format(id, out->bytes + type.length + 1);
 }
 
-static bool time_read(struct text score, uint32_t fallback_s, uint32_t *time_s)
+/* 0: nobody kept it. */
+static bool time_read(struct text score, uint32_t *time_s)
 {
     char *end = NULL;
     double value = score.length == 0 ? NAN : strtod(score.bytes, &end);
@@ -99,7 +100,7 @@ static bool time_read(struct text score, uint32_t fallback_s, uint32_t *time_s)
         value /= 1000;
     if (value != 0 && (value < TIME_MIN || value >= 4294967296.0))
         return false;
-    *time_s = value == 0 ? fallback_s : (uint32_t)value;
+    *time_s = (uint32_t)value;
     return true;
 }
 
@@ -183,18 +184,21 @@ static enum status reaction_take(struct redis_take *take, const struct redis_key
     const struct redis_pattern *pattern = take->pattern;
     struct redis_values values;
     struct row_item item;
-    uint32_t time_s = take->source->time_s;
+    uint32_t time_s = 0;
     enum redis_match match = redis_template_match(&pattern->member, member, &values);
     if (match != REDIS_FITS)
         return row_bad(take, key, "member", member, match_sentence(match));
-    if (score != NULL && !time_read(*score, time_s, &time_s))
+    if (score != NULL && !time_read(*score, &time_s))
         return row_bad(take, key, "score", *score,
                        "it is not a time since 1970 in seconds, or thousandths of them");
     item_make(pattern, &key->values, &values, &item);
+    struct text user = value_of(&key->values, &values, REDIS_USER);
+    struct text kind = {pattern->name, strlen(pattern->name)};
+    struct text text = {item.bytes, item.length};
     return row_done(take, key, member,
-                    import_reaction(take->import, value_of(&key->values, &values, REDIS_USER),
-                                    (struct text){pattern->name, strlen(pattern->name)},
-                                    (struct text){item.bytes, item.length}, time_s));
+                    time_s != 0
+                        ? import_reaction(take->import, user, kind, text, time_s)
+                        : import_untimed(take->import, user, kind, text, take->source->time_s));
 }
 
 /* A field of a hash with its value: a counter, or an item. */

@@ -51,6 +51,13 @@ enum status import_reaction(struct import *import, struct text user, struct text
     return row_add(import, line);
 }
 
+enum status import_untimed(struct import *import, struct text user, struct text kind,
+                           struct text item, uint32_t time_s)
+{
+    import->untimed++;
+    return import_reaction(import, user, kind, item, time_s);
+}
+
 enum status import_counter(struct import *import, struct text item, struct text counter,
                            int64_t value)
 {

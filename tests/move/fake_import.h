@@ -14,6 +14,7 @@ struct import {
     char **lines; /* "like 5 video:7 1700000000", "view video:7 12", in the order they came */
     size_t count;
     size_t room;
+    size_t untimed;       /* calls of import_untimed */
     uint64_t fails_after; /* rows; 0: never */
     char problem[128];
 };

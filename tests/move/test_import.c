@@ -473,6 +473,41 @@ static void test_mark(void **state)
     stage_close(&stage);
 }
 
+static void hand_in_at(struct stage *stage, const char *kind, uint32_t time_s, bool timed)
+{
+    enum status status =
+        timed ? import_reaction(stage->import, of("1"), of(kind), of("video:0"), time_s)
+              : import_untimed(stage->import, of("1"), of(kind), of("video:0"), time_s);
+    assert_int_equal(status, STATUS_OK);
+}
+
+/* A time that was made up neither moves one that is known nor decides between exclusive kinds. */
+static void test_untimed(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct import_summary summary;
+    stage_open(&stage);
+    for (uint32_t round = 0; round < 3; round++) {
+        struct import_options options = stage_options(&stage, 1 + round);
+        import_begin(&stage, &options);
+        hand_in_at(&stage, "like", 100, true);
+        hand_in_at(&stage, "like", 1000 + round, false);
+        hand_in_at(&stage, "dislike", 1000 + round, false);
+        hand_in_at(&stage, "save", 1000 + round, false);
+        assert_int_equal(import_finish(stage.import), STATUS_OK);
+        import_summary(stage.import, &summary);
+        assert_int_equal(summary.changed, round == 0 ? 2 : 0);
+        assert_int_equal(summary.outdone, 1);
+        import_end(&stage, false);
+        struct item item = item_of(&stage, 0);
+        assert_int_equal(stored_time(&stage, 0, item, index_of(&stage, "like")), 100);
+        assert_int_equal(stored_time(&stage, 0, item, index_of(&stage, "dislike")), 0);
+        assert_int_equal(stored_time(&stage, 0, item, index_of(&stage, "save")), 1000);
+    }
+    stage_close(&stage);
+}
+
 static enum status changes_since(struct stage *stage, uint32_t since_s, uint32_t *newest_s)
 {
     struct store_listed listed[8];
@@ -551,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_attempts),      cmocka_unit_test(test_twice),
         cmocka_unit_test(test_bad_rows),      cmocka_unit_test(test_definitions_first),
         cmocka_unit_test(test_mark),          cmocka_unit_test(test_cursors),
+        cmocka_unit_test(test_untimed),
 #ifdef LAUD_FAULTS
         cmocka_unit_test(test_journal_fails),
 #endif

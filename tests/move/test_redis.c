@@ -113,6 +113,7 @@ static void takes_every_layout(void **state)
         if (!fake_has(&import, rows[i]))
             fail_msg("missing: %s", rows[i]);
     assert_int_equal(import.count, sizeof rows / sizeof rows[0]);
+    assert_int_equal(import.untimed, 5);
     /* Those with times first, counters last, whatever the order of patterns. */
     for (size_t i = 0; i < 9; i++)
         assert_true((strstr(import.lines[i], " 17000000") != NULL ||
