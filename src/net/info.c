@@ -320,13 +320,14 @@ static bool wanted(const char *title, const struct text *sections, uint32_t coun
     return any;
 }
 
-bool info_write(struct server *server, const struct text *sections, uint32_t count,
+bool info_write(struct server *server, const struct text *sections, uint32_t count, bool hotkeys,
                 struct buffer *out)
 {
     struct metrics metrics = {.operation_count = 0};
     bool written = true;
     for (int i = 0; written && i < METRICS_SECTIONS; i++) {
-        if (!wanted(metrics_title((enum metrics_section)i), sections, count))
+        if (!wanted(metrics_title((enum metrics_section)i), sections, count) ||
+            (i == METRICS_HOTKEYS && !hotkeys))
             continue;
         collectors[i](server, &metrics);
         written = (out->length == 0 || buffer_append(out, "\r\n", 2)) &&

@@ -6,8 +6,8 @@
 #include "net/buffer.h"
 #include "net/server.h"
 
-/* The sections named, or all if none is. False: no memory. */
-bool info_write(struct server *server, const struct text *sections, uint32_t count,
+/* The sections named, or all if none is; hot keys only if they may be shown. False: no memory. */
+bool info_write(struct server *server, const struct text *sections, uint32_t count, bool hotkeys,
                 struct buffer *out);
 
 /* All of it in Prometheus' text format. False: no memory. */

@@ -59,6 +59,13 @@ static enum status permit_role(const struct conn *conn, enum role role)
                                                              : STATUS_OK;
 }
 
+bool permit_shows_all(const struct conn *conn)
+{
+    return !access_is_on(&conn->loop->server->access) ||
+           (conn->token != NULL && conn->token->role >= ROLE_ADMIN &&
+            conn->token->types[0] == '\0');
+}
+
 enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
                                const struct text *args, uint32_t count)
 {
@@ -86,5 +93,7 @@ enum status permit_command_by_token(const struct conn *conn, const struct comman
         return permit_op_by_token(conn, command->op, args, count);
     if (is_for_all(command))
         return STATUS_OK;
-    return permit_role(conn, is_for_admins(command->name) ? ROLE_ADMIN : ROLE_READ);
+    if (is_for_admins(command->name) && !permit_is_unknown(conn))
+        return permit_shows_all(conn) ? STATUS_OK : STATUS_NO_PERMISSION;
+    return permit_role(conn, ROLE_READ);
 }

@@ -20,6 +20,9 @@ static inline size_t permit_output(const struct conn *conn)
     return permit_is_unknown(conn) ? LIMIT_UNKNOWN_OUTPUT : LIMIT_OUTPUT_SOFT;
 }
 
+/* May it be told of any user and item: by an admin's token that is for all types? */
+bool permit_shows_all(const struct conn *conn);
+
 /* OK, NO_AUTH or NO_PERMISSION; where there are tokens. */
 enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
                                const struct text *args, uint32_t count);

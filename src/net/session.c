@@ -149,7 +149,8 @@ bool session_client(struct conn *conn, const struct text *args, uint32_t count)
 bool session_info(struct conn *conn, const struct text *args, uint32_t count)
 {
     struct buffer text = {.budget = conn->out.budget};
-    bool written = info_write(conn->loop->server, args, count, &text) &&
+    bool hotkeys = permit_shows_all(conn);
+    bool written = info_write(conn->loop->server, args, count, hotkeys, &text) &&
                    resp_bulk(&conn->out, text.bytes, text.length);
     buffer_free(&text);
     return written;
