@@ -33,8 +33,9 @@ static bool is_listed(const char *list, const char *origin)
     return false;
 }
 
-static void take_origin(struct exchange *exchange, const struct loop *loop, struct text origin)
+void exchange_take_origin(struct exchange *exchange, const struct loop *loop, const char *bytes)
 {
+    struct text origin = request_text(bytes, exchange->reader.request.origin);
     exchange->origin_known = false;
     if (origin.length == 0 || origin.length >= sizeof exchange->origin)
         return;
@@ -174,7 +175,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->retry_s = 0;
     exchange->text.length = exchange->reply.length = 0;
     exchange->resumes = event_read_id(request_text(bytes, request->last_event), &exchange->last);
-    take_origin(exchange, loop, request_text(bytes, request->origin));
+    exchange_take_origin(exchange, loop, bytes);
     if (!buffer_append(&exchange->text, target.bytes, target.length))
         return false;
     const char *problem = target_read(&exchange->target, exchange->text.bytes,

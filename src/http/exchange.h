@@ -70,6 +70,9 @@ struct exchange {
 bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
                     struct text body);
 
+/* Looks whether the web page that asks may see the answer, once the head is read. */
+void exchange_take_origin(struct exchange *exchange, const struct loop *loop, const char *bytes);
+
 /* What is to be answered instead of all else. */
 void exchange_refuse(struct exchange *exchange, enum status status, const char *sentence);
 

@@ -226,13 +226,15 @@ static enum status answer(struct running *r, struct exchange *exchange)
 }
 
 /* A request that cannot be read: nothing behind it can be, either. */
-static enum status refuse_bytes(struct running *r, struct exchange *exchange, enum status status,
-                                const char *problem)
+static enum status refuse_bytes(struct running *r, struct exchange *exchange, const char *bytes,
+                                enum status status, const char *problem)
 {
     exchange->method = exchange->reader.request.method;
     exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
     exchange->allow = 0;
     exchange->retry_s = 0;
+    if (exchange->reader.parsed)
+        exchange_take_origin(exchange, r->loop, bytes);
     exchange_refuse(exchange, status, problem);
     count_refusal(r->loop, status);
     finish(r, exchange);
@@ -302,13 +304,13 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
     enum status status =
         request_read(&exchange->reader, &limits, bytes, length, &body, &taken, &problem);
     if (status == STATUS_MORE && waits_for_nobody(r->conn, exchange, bytes))
-        return refuse_bytes(r, exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+        return refuse_bytes(r, exchange, bytes, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
     if (status == STATUS_MORE)
         tell_to_go_on(r, exchange, length);
     if (status == STATUS_MORE || status == STATUS_NO_MEMORY)
         return status;
     if (status != STATUS_OK)
-        return refuse_bytes(r, exchange, status, problem);
+        return refuse_bytes(r, exchange, bytes, status, problem);
     *used = taken;
     return begin(r, exchange, bytes, body);
 }
