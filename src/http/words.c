@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define SHOWN(text) (int)((text).length < 32 ? (text).length : 32), (text).bytes
 
@@ -96,6 +97,22 @@ static enum status find_word(struct exchange *exchange, const struct route_word 
     return STATUS_BAD_ARITY;
 }
 
+/* Is the last word but one that of an option, which the last would then be taken for? */
+static bool ends_with_option(const struct route *route, const json_t *array)
+{
+    size_t count = json_array_size(array);
+    const json_t *value = count >= 2 ? json_array_get(array, count - 2) : NULL;
+    struct route_word word;
+    if (!json_is_string(value))
+        return false;
+    for (const char *at = route->words; route_next_word(route, &at, &word);) {
+        if (word.option.length > 0 && word.option.length == json_string_length(value) &&
+            strncasecmp(word.option.bytes, json_string_value(value), word.option.length) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum status add_many(struct exchange *exchange, const struct route_word *word,
                             char *sentence, size_t size)
 {
@@ -104,6 +121,10 @@ static enum status add_many(struct exchange *exchange, const struct route_word *
         snprintf(sentence, size, "the member '%.*s' must be an array of strings",
                  SHOWN(word->name));
         return STATUS_BAD_JSON;
+    }
+    if (ends_with_option(exchange->route, value)) {
+        snprintf(sentence, size, "'%.*s' has the name of an option in it", SHOWN(word->name));
+        return STATUS_BAD_ARGUMENT;
     }
     char what[48];
     snprintf(what, sizeof what, "'%.*s'", SHOWN(word->name));

@@ -90,6 +90,8 @@ static void words_of_bodies(void **state)
     expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[\"a:1\",\"b:2\"],\"cold\":\"skip\"}",
            STATUS_OK, "1 a:1 b:2 COLD skip");
     expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[]}", STATUS_OK, "1");
+    expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[\"a:1\",\"cold\",\"skip\"]}",
+           STATUS_BAD_ARGUMENT, "the name of an option");
     expect(VERB_POST, "/v1/items/a:1/counters/view", "{\"delta\":-5}", STATUS_OK, "a:1 view -5");
     expect(VERB_POST, "/v1/items/a:1/counters/view",
            "{\"delta\":\"9223372036854775807\",\"token\":\"t\"}", STATUS_OK,
