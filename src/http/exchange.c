@@ -65,7 +65,9 @@ static void begin_batch(struct exchange *exchange)
     const json_t *operations = json_object_get(exchange->json.root, "operations");
     size_t count = json_array_size(operations);
     char sentence[64];
-    if (!json_is_array(operations) || json_object_size(exchange->json.root) != 1) {
+    if (exchange->target.parameter_count > 0) {
+        exchange_refuse(exchange, STATUS_BAD_ARGUMENT, "no parameters are taken here");
+    } else if (!json_is_array(operations) || json_object_size(exchange->json.root) != 1) {
         exchange_refuse(exchange, STATUS_BAD_JSON,
                         "the body must be {\"operations\":[[\"NAME\",\"word\",...],...]}");
     } else if (count > LIMIT_HTTP_BATCH) {
