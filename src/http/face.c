@@ -277,6 +277,8 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
     else if (r->limits != 0 && !asker_take_client(r->conn, &exchange->reader.request, bytes))
         exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
                         "X-Device-Id must be up to 128 printable characters without spaces");
+    if (exchange->status != STATUS_OK)
+        count_refusal(r->loop, exchange->status);
     request_reset(&exchange->reader);
     exchange->continued = false;
     return STATUS_OK;
