@@ -43,7 +43,9 @@ static const struct {
 };
 
 static const char components[] =
-    "\"components\":{\"schemas\":{"
+    "\"security\":[{},{\"token\":[]}],\"components\":{\"securitySchemes\":{\"token\":{"
+    "\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"Where the server has tokens.\"}},"
+    "\"schemas\":{"
     "\"Id\":{\"type\":\"string\",\"description\":\"An unsigned 64-bit decimal, or a UUID.\","
     "\"pattern\":\"^([0-9]{1,20}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$\"},"
     "\"Item\":{\"type\":\"string\",\"description\":\"type:id, as in video:42.\","

@@ -83,6 +83,18 @@ static void references_lead_somewhere(void **state)
     check_references(document);
 }
 
+static void tokens_are_described(void **state)
+{
+    (void)state;
+    json_t *token = at(at(at(document, "components"), "securitySchemes"), "token");
+    json_t *security = at(document, "security");
+    assert_string_equal(json_string_value(at(token, "type")), "http");
+    assert_string_equal(json_string_value(at(token, "scheme")), "bearer");
+    assert_int_equal(json_array_size(security), 2); /* none, where there are no tokens, or one */
+    assert_int_equal(json_object_size(json_array_get(security, 0)), 0);
+    at(json_array_get(security, 1), "token");
+}
+
 static void no_memory(void **state)
 {
     (void)state;
@@ -100,6 +112,7 @@ int main(void)
         cmocka_unit_test(has_every_route),
         cmocka_unit_test(has_every_operation),
         cmocka_unit_test(references_lead_somewhere),
+        cmocka_unit_test(tokens_are_described),
         cmocka_unit_test(no_memory),
     };
     struct buffer out = {.budget = &budget};
