@@ -1,7 +1,6 @@
 /*
- * Paths, parameters and operations are those of http.def and op.def. What those do not say, how a
- * word or an answer looks as a JSON schema, is in the tables here; the tests compare what is really
- * answered with them.
+ * Paths, parameters and operations are those of op.def. What that does not say, how a word or an answer
+ * looks as a JSON schema, is in the tables here; the tests compare what is really answered with them.
  */
 #include "http/openapi.h"
 

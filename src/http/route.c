@@ -12,7 +12,9 @@
 static const struct route routes[] = {
 #define ROUTE(code, method_name, template, list)                                                   \
     {.op = OP_##code, .method = VERB_##method_name, .path = template, .words = list},
-#include "http/http.def"
+#define OP(code, name, action, pattern, arguments, items, sort, summary)
+#include "op/op.def"
+#undef OP
 #undef ROUTE
 };
 

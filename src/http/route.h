@@ -1,6 +1,6 @@
 /*
- * Ways to operations: which route a path and method mean, and what words a route takes. The table is
- * http.def; everything here is read from it as it stands. Any thread.
+ * Ways to operations: which route a path and method mean, and what words a route takes. They stand in
+ * op.def, each with its operation; everything here is read from there as it stands. Any thread.
  */
 #ifndef LAUD_HTTP_ROUTE_H
 #define LAUD_HTTP_ROUTE_H

@@ -58,9 +58,9 @@ enum status batch_take(struct running *r, const struct op_spec *spec, const stru
     ask->known &= ~(1U << LIMIT_BY_USER);
     if (find_user(r, spec, args, count, &ask->who[LIMIT_BY_USER]))
         ask->known |= 1U << LIMIT_BY_USER;
-    r->took_write = spec->writes;
+    r->took_write = op_writes(spec);
     r->limited_ns =
-        limits_take(limits, r->limits, ask, spec->writes, r->now_ns, r->leases, &r->limited_by);
+        limits_take(limits, r->limits, ask, op_writes(spec), r->now_ns, r->leases, &r->limited_by);
     bool refused = r->limited_ns > 0;
     if (refused && !atomic_load_explicit(&limits->dry_run, memory_order_relaxed))
         return STATUS_LIMITED;

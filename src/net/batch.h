@@ -70,7 +70,7 @@ void batch_count_limited(struct running *r, char *sentence, size_t size);
 /* Writes need the journal's leave, once for a batch. */
 static inline enum status batch_admit(struct running *r, const struct op_spec *spec)
 {
-    if (!spec->writes || r->admitted)
+    if (!op_writes(spec) || r->admitted)
         return STATUS_OK;
     enum status status = guard_admit_writes(&r->loop->server->guard, &r->loop->pacer, r->now_ns);
     r->admitted = status == STATUS_OK;

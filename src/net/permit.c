@@ -8,22 +8,6 @@
 
 #include "net/session.h"
 
-static bool is_any_of(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* What undoes more than one reaction, and what tells about the server or about others. */
-static bool is_for_admins(const char *name)
-{
-    static const char *const names[] = {"CONFIG", "DROP", "FORGET", "HOTKEYS", "SLOWLOG"};
-    return is_any_of(name, names, sizeof names / sizeof names[0]);
-}
-
 static bool has_item_type(const struct access_token *token, struct text word)
 {
     const char *colon = memchr(word.bytes, ':', word.length);
@@ -69,12 +53,20 @@ bool permit_shows_all(const struct conn *conn)
 enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
                                const struct text *args, uint32_t count)
 {
-    enum role role = is_for_admins(spec->name) ? ROLE_ADMIN : spec->writes ? ROLE_WRITE : ROLE_READ;
-    enum status status = permit_role(conn, role);
+    static const enum role roles[] = {
+        [OP_READS] = ROLE_READ, [OP_WRITES] = ROLE_WRITE, [OP_REMOVES] = ROLE_ADMIN};
+    enum status status = permit_role(conn, roles[spec->sort]);
     if (status == STATUS_OK && conn->token->types[0] != '\0' &&
         !has_types(conn->token, spec, args, count))
         return STATUS_NO_PERMISSION;
     return status;
+}
+
+/* What tells about the server, or about any user and item. */
+static bool is_for_admins(const struct command *command)
+{
+    return command->session == session_config || command->session == session_hotkeys ||
+           command->session == session_slowlog;
 }
 
 /* What is needed to show a token, and to leave. */
@@ -93,7 +85,7 @@ enum status permit_command_by_token(const struct conn *conn, const struct comman
         return permit_op_by_token(conn, command->op, args, count);
     if (is_for_all(command))
         return STATUS_OK;
-    if (is_for_admins(command->name) && !permit_is_unknown(conn))
+    if (is_for_admins(command) && !permit_is_unknown(conn))
         return permit_shows_all(conn) ? STATUS_OK : STATUS_NO_PERMISSION;
     return permit_role(conn, ROLE_READ);
 }

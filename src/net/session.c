@@ -231,7 +231,7 @@ static bool describe(struct conn *conn, const struct command *command)
     struct buffer *out = &conn->out;
     bool fixed = command->args_min == command->args_max;
     int arity = command->args_min + 1;
-    const char *flag = command->op == NULL ? "fast" : command->op->writes ? "write" : "readonly";
+    const char *flag = command->op == NULL ? "fast" : op_writes(command->op) ? "write" : "readonly";
     return resp_array(out, 6) && resp_text(out, command->name) &&
            resp_integer(out, fixed ? arity : -arity) && resp_array(out, 1) &&
            resp_simple(out, flag) && resp_integer(out, 0) && resp_integer(out, 0) &&

@@ -23,7 +23,7 @@
 #define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAIRS(letter) ? 3 : 0)
 
 static const struct op_spec specs[] = {
-#define OP(code, op_name, op_action, op_pattern, args, items, op_writes, text)                     \
+#define OP(code, op_name, op_action, op_pattern, args, items, op_sort, text)                       \
     {.name = op_name,                                                                              \
      .pattern = op_pattern,                                                                        \
      .arguments = args,                                                                            \
@@ -34,8 +34,10 @@ static const struct op_spec specs[] = {
      .args_max = LAST(op_pattern) == 'I' || LAST(op_pattern) == 'o'                                \
                      ? UINT16_MAX                                                                  \
                      : LETTERS(op_pattern) + OPTION_WORDS(LAST(op_pattern)),                       \
-     .writes = op_writes},
+     .sort = OP_##op_sort},
+#define ROUTE(code, method, path, words)
 #include "op/op.def"
+#undef ROUTE
 #undef OP
 };
 
@@ -337,7 +339,7 @@ static const struct paging *paging_of(const struct op_spec *spec, char letter)
         return &paging_list;
     if (letter == 's')
         return &paging_changes;
-    return spec->writes ? &paging_sweep : &paging_short;
+    return op_writes(spec) ? &paging_sweep : &paging_short;
 }
 
 /* What it is a page of has been read by now. */

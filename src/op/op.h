@@ -19,10 +19,15 @@
 #define NAME_UNKNOWN UINT8_MAX
 
 enum op_code {
-#define OP(code, name, action, pattern, arguments, items, writes, summary) OP_##code,
+#define OP(code, name, action, pattern, arguments, items, sort, summary) OP_##code,
+#define ROUTE(code, method, path, words)
 #include "op/op.def"
+#undef ROUTE
 #undef OP
 };
+
+/* For tokens of which role: what removes undoes more than one reaction, and is for admins. */
+enum op_sort { OP_READS, OP_WRITES, OP_REMOVES };
 
 struct op_spec {
     const char *name;
@@ -33,8 +38,13 @@ struct op_spec {
     uint16_t items_max;
     uint16_t args_min; /* words after the name */
     uint16_t args_max; /* UINT16_MAX: as many as there are */
-    bool writes;
+    enum op_sort sort;
 };
+
+static inline bool op_writes(const struct op_spec *spec)
+{
+    return spec->sort != OP_READS;
+}
 
 /* The type that was last found: most items of a feed, or of a server, are of one. */
 struct op_type {

@@ -200,7 +200,10 @@ static void run_round(struct world *world, uint32_t user, bool moving)
 static void all_come_too_late(struct world *world)
 {
     uint64_t changes = world->changes, started_over = world->started_over;
-    world->clock_s += TTL_S + 100;
+    struct store_stats stats;
+    bed_project_all(&world->bed);
+    store_stats(world->bed.store, &stats);
+    world->clock_s = stats.newest_s + TTL_S + 100; /* crashes have set it back */
     while (world->changes == changes)
         change(world);
     bed_project_all(&world->bed);
