@@ -180,6 +180,36 @@ static void test_warm_shelves_are_bounded(void **state)
     bed_close(&bed);
 }
 
+/* One request for more than a warm shelf holds reads each of them once. */
+static void test_a_page_is_read_once(void **state)
+{
+    (void)state;
+    enum { MANY = 3 * WARM_MAX };
+    struct bed bed;
+    struct item items[MANY];
+    struct hot_answer answers[MANY];
+    open_cold(&bed);
+    for (uint64_t i = 0; i < MANY; i++) {
+        items[i] = (struct item){.id = {.lo = 5000 + i}};
+        bed_change(&bed, HOT_SET, ann, LIKE, items[i], 6);
+    }
+    cool(&bed);
+    uint64_t loads = bed_stats(&bed).reaction_loads;
+    struct hot_request request = {.action = HOT_ASK,
+                                  .user = ann,
+                                  .name = LIKE,
+                                  .items = items,
+                                  .item_count = MANY,
+                                  .time_s = 9,
+                                  .answers = answers};
+    bed_run(&bed, &request);
+    assert_int_equal(request.status, STATUS_OK);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_true(kind_set_has(&answers[i].kinds, LIKE));
+    assert_int_equal(bed_stats(&bed).reaction_loads, loads + MANY);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_set_after_clear_at_every_temperature),
         cmocka_unit_test(test_a_cold_like_gives_way),
         cmocka_unit_test(test_warm_shelves_are_bounded),
+        cmocka_unit_test(test_a_page_is_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

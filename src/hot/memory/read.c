@@ -38,6 +38,7 @@ struct lookup {
     struct unknown *unknown;   /* a worker's: what to ask the store */
     size_t unknown_count;
     size_t unknown_capacity;
+    bool shared; /* some of that was left to other workers */
     uint64_t probe_factor;
     uint32_t probe_shift;
     uint16_t probe_heads[PROBE_HEADS]; /* 1 + index of an item, 0: none */
@@ -284,8 +285,8 @@ static enum status ask_some(struct lookup *lookup, unsigned worker, const struct
         hashes[i] = hash_3(lookup->user_hash, item_hash(item, lookup->hot->seed), unknown[i].kind);
         mine[i] = true;
     }
-    if (share)
-        load_claim(loads, worker, hashes, count, mine);
+    if (share && load_claim(loads, worker, hashes, count, mine) < count)
+        lookup->shared = true;
     size_t asked = 0;
     for (size_t i = 0; i < count; i++) {
         if (!mine[i])
@@ -331,17 +332,21 @@ static enum status look(struct lookup *lookup, bool may_wait)
     return status;
 }
 
-/* As a worker: what others were asking for meanwhile is known after the first time round. */
+/*
+ * As a worker: what others were asking for meanwhile is known after the first time round. Without
+ * any such there is no second one: it would ask again for all that found no room on the warm shelf.
+ */
 static enum status look_and_wait(struct lookup *lookup, unsigned worker)
 {
     load_begin(&lookup->hot->loads, worker);
     enum status status = look(lookup, true);
     if (status == STATUS_OK && lookup->unknown_count > 0)
         status = ask_store(lookup, worker, true);
-    if (status == STATUS_OK && lookup->unknown_count > 0)
+    if (status == STATUS_OK && lookup->shared) {
         status = look(lookup, true);
-    if (status == STATUS_OK && lookup->unknown_count > 0)
-        status = ask_store(lookup, worker, false);
+        if (status == STATUS_OK && lookup->unknown_count > 0)
+            status = ask_store(lookup, worker, false);
+    }
     load_end(&lookup->hot->loads, worker);
     free(lookup->unknown);
     return status;
@@ -358,6 +363,7 @@ static enum status read_user(struct hot_memory *hot, struct hot_request *request
     lookup.kind = kind;
     lookup.unknown = NULL;
     lookup.unknown_capacity = 0;
+    lookup.shared = false;
     return worker == LOAD_NOBODY ? look(&lookup, false) : look_and_wait(&lookup, worker);
 }
 
