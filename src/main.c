@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@ static bool is_one_of(const char *text, const char *a, const char *b, const char
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* past ulimit -f a write fails, like any other, and is told */
     if (argc < 2 || is_one_of(argv[1], "help", "--help", "-h")) {
         command_help(stdout);
         return EXIT_DONE;
