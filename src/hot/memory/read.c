@@ -236,15 +236,23 @@ static void lookup_unlock(struct lookup *lookup)
     pthread_mutex_unlock(&lookup->users->lock);
 }
 
-/* It is live now, so of its group nothing else is, whatever was found before. */
+/*
+ * It is live now: what was found of its group before it was set is not, and was noted as cleared when
+ * it was. The rest is as live as this, if the kinds were made exclusive later.
+ */
 static void answer_add(struct lookup *lookup, uint32_t item, uint8_t kind)
 {
     const struct exclusive *exclusive = lookup->hot->exclusive;
-    struct kind_set *kinds = &lookup->request->answers[item].kinds;
+    const struct hot_request *request = lookup->request;
+    struct kind_set *kinds = &request->answers[item].kinds;
     uint8_t number = exclusive == NULL ? 0 : exclusive->group_of[kind];
     const struct exclusive_group *group = number == 0 ? NULL : &exclusive->groups[number - 1];
-    for (uint32_t i = 0; group != NULL && i < group->count; i++)
-        kind_set_remove(kinds, group->kinds[i]);
+    struct cleared_key key = {.user = request->user, .item = request->items[item]};
+    for (uint32_t i = 0; group != NULL && i < group->count; i++) {
+        key.kind = group->kinds[i];
+        if (cleared_has(&lookup->users->cleared, &key))
+            kind_set_remove(kinds, key.kind);
+    }
     kind_set_add(kinds, kind);
 }
 
