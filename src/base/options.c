@@ -74,7 +74,7 @@ static void say_unknown(const char *place, const char *name, const char *dashes,
                         size_t size)
 {
     const char *nearest = name_nearest(name);
-    if (nearest != NULL)
+    if (nearest != NULL && strcmp(nearest, name) != 0) /* config is none of a file's */
         snprintf(problem, size, "%sunknown option '%s%.64s', did you mean '%s%s'?", place, dashes,
                  name, dashes, nearest);
     else
