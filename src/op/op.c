@@ -102,14 +102,16 @@ static enum status refuse_name(struct decoding *d, enum status status, struct te
     return status;
 }
 
+/* Of UUIDs, those that look like a decimal inside are no ids. */
+#define AN_ID "an unsigned 64-bit decimal or a UUID, its first half not 0"
+
 static enum status decode_user(struct decoding *d, struct text word)
 {
     const struct op_user *read = &d->scratch->user;
     if (word.length > 0 && word.bytes == read->word.bytes && word.length == read->word.length)
         d->request->user = read->id;
     else if (!id_parse(word.bytes, word.length, &d->request->user))
-        return refuse(d, STATUS_BAD_ARGUMENT, "a user must be an unsigned 64-bit decimal or a UUID",
-                      word);
+        return refuse(d, STATUS_BAD_ARGUMENT, "a user must be " AN_ID, word);
     return STATUS_OK;
 }
 
@@ -158,9 +160,7 @@ static enum status decode_item(struct decoding *d, struct text word, struct item
         return refuse(d, STATUS_BAD_ARGUMENT, "an item must be type:id, as in video:42", word);
     size_t length = (size_t)(colon - word.bytes);
     if (!id_parse(colon + 1, word.length - length - 1, &item->id))
-        return refuse(d, STATUS_BAD_ARGUMENT,
-                      "an item must be type:id with an unsigned 64-bit decimal or a UUID as id",
-                      word);
+        return refuse(d, STATUS_BAD_ARGUMENT, "an item must be type:id, the id " AN_ID, word);
     item->type = d->scratch->type.index;
     return noted ? STATUS_OK : decode_type(d, (struct text){word.bytes, length}, &item->type);
 }
