@@ -2,7 +2,8 @@
  * RocksDB verifies every block it reads but one: the properties of a table, which it takes apart
  * first. As Debian builds it, with its assertions on, a flipped bit there ends the process while
  * the store is opened, with nothing said but a line of RocksDB's source. So what ends it then says
- * which files are damaged, like every other refusal.
+ * which store it is about, like every other refusal. Threads or memory that cannot be had end it in the
+ * same way.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,8 +18,10 @@ static void refuse(int signal)
 {
     (void)signal;
     const char *directory = atomic_load(&opened);
-    log_error("the store in %s is damaged: RocksDB gave up on its files with what stands above",
-              directory != NULL ? directory : "");
+    log_error(
+        "the store in %s cannot be opened: RocksDB gave up with what stands above; if that is "
+        "an assertion, its files are damaged",
+        directory != NULL ? directory : "");
     _exit(1);
 }
 
