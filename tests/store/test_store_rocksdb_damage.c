@@ -219,11 +219,12 @@ static void test_merge_fails(void **state)
     test_write_runs(&key, 1, "x", 1, RUNS_TOO_MANY);
     files_keep(&files);
     assert_true(files.count >= before + RUNS_TOO_MANY);
-    const struct kept *newest = NULL;
+    const struct kept *newest = &files.kept[0];
     for (size_t i = 0; i < files.count; i++)
         if (is_named(&files.kept[i], ".sst") &&
-            (newest == NULL || strcmp(files.kept[i].name, newest->name) > 0))
+            (!is_named(newest, ".sst") || strcmp(files.kept[i].name, newest->name) > 0))
             newest = &files.kept[i];
+    assert_true(is_named(newest, ".sst"));
     flip_in(newest, 3, 1);
     store = test_must_open(1);
     struct store_stats stats;
