@@ -97,6 +97,16 @@ static void test_time_that_goes_back(void **state)
     bed_close(&bed);
 }
 
+/* A fresh tier that replays what the other recorded. */
+static void open_from_events(struct bed *again, const struct bed *bed, uint32_t count,
+                             uint32_t now_s)
+{
+    bed_open_quiet(again, MIB(64), token_options(1000));
+    assert_int_equal(hot_memory_apply(again->hot, bed->recorder.events, count, count, now_s),
+                     STATUS_OK);
+    hot_memory_set_journal(again->hot, &again->recorder.journal);
+}
+
 /* A request that waited for a worker brings an old time, while those of others are of now. */
 static void test_a_late_request_ages_nothing(void **state)
 {
@@ -115,9 +125,7 @@ static void test_a_late_request_ages_nothing(void **state)
     }
     assert_int_equal(add(&bed, item, 1, 100001), 11);
     assert_int_equal(token_count(&bed), 11);
-    bed_open_quiet(&again, MIB(64), token_options(1000));
-    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, 11, 11, 100001), STATUS_OK);
-    hot_memory_set_journal(again.hot, &again.recorder.journal);
+    open_from_events(&again, &bed, 11, 100001);
     assert_int_equal(add(&again, item, 1, 100001), 11);
     bed_close(&again);
     bed_close(&bed);
@@ -172,10 +180,7 @@ static void test_replay_leaves_old_tokens_out(void **state)
     bed_open(&bed, MIB(64), token_options(1000));
     assert_int_equal(add(&bed, item, 1, 1000), 1);
     assert_int_equal(add(&bed, item, 2, 1050), 2);
-    bed_open_quiet(&again, MIB(64), token_options(1000));
-    assert_int_equal(hot_memory_apply(again.hot, bed.recorder.events, 2, 2, 1050 + TTL_S),
-                     STATUS_OK);
-    hot_memory_set_journal(again.hot, &again.recorder.journal);
+    open_from_events(&again, &bed, 2, 1050 + TTL_S);
     assert_int_equal(token_count(&again), 1);
     assert_int_equal(add(&again, item, 2, 1050 + TTL_S), 2);
     assert_int_equal(add(&again, item, 1, 1050 + TTL_S), 3);
