@@ -150,12 +150,12 @@ class Owner:
             self.take(words, reply)
         self.pending = []
 
-    def work(self, port, count, stop):
-        """So many commands, or until told to stop or cut off."""
+    def work(self, port, count):
+        """So many commands, or until cut off."""
         try:
             with Connection(port, timeout=120) as connection:
                 goal = self.done + count
-                while not stop.is_set() and (self.done < goal or self.again):
+                while self.done < goal or self.again:
                     made = self.take_again()
                     made += [self.make() for _ in range(BATCH - len(made))]
                     self.exchange(connection, made)
@@ -192,25 +192,40 @@ class Owner:
         for start in range(0, len(users), 1000):
             self.exchange(connection, [("LIKED", user, *sorted(self.liked[user])[:900],
                                         self.own_item()) for user in users[start:start + 1000]])
-        for start in range(0, USERS, 500):
+        for start in range(0, max(USERS, self.loaded), 500):
             self.exchange(connection, [("COUNTS", *(f"own:{self.first + start + i}"
                                                     for i in range(500)))])
         expect(not self.again, "a read was refused when nothing else went on")
 
 
-def run_together(owners, port, count, while_running=None):
-    """All owners at work; while_running(stop) is called meanwhile."""
-    stop = threading.Event()
-    threads = [threading.Thread(target=owner.work, args=(port, count, stop)) for owner in owners]
+def all_at_once(owners, task, meanwhile=None):
+    """task(owner) in a thread of its own for each, and the first problem that one of them met."""
+    threads = [threading.Thread(target=task, args=(owner,)) for owner in owners]
     for thread in threads:
         thread.start()
-    if while_running:
-        while_running()
+    if meanwhile:
+        meanwhile()
     for thread in threads:
         thread.join()
     for owner in owners:
         if owner.problem:
             raise owner.problem
+
+
+def load_together(owners, port, count):
+    """Every owner has so many users with a first like after this."""
+    def load(owner):
+        try:
+            with Connection(port, timeout=120) as connection:
+                owner.load(connection, count)
+        except Exception as problem:
+            owner.problem = problem
+    all_at_once(owners, load)
+
+
+def run_together(owners, port, count, while_running=None):
+    """All owners at work; while_running() is called meanwhile."""
+    all_at_once(owners, lambda owner: owner.work(port, count), while_running)
 
 
 def check_shared(owners, connection):
