@@ -63,6 +63,8 @@ void rest_begin(struct conn *conn, uint64_t ms)
     struct rest *rest = &conn->rest;
     ASSERT(!rest->resting && ms <= LIMIT_REST_MS);
     rest->length = (uint32_t)((ms + REST_STEP_MS - 1) / REST_STEP_MS);
+    if (rest->length > 0)
+        rest->length -= loop->rests.begun++ % (rest->length / 2 + 1);
     rest->until_ms = uv_now(&loop->uv) + (uint64_t)rest->length * REST_STEP_MS;
     rest->resting = true;
     rest->next = NULL;

@@ -4,7 +4,9 @@
  * One whose commands fill a whole read rests until the next turn of the loop, or a deep pipeline would
  * keep the thread for as long as it likes. One that was refused LIMIT_REFUSALS times in a row by the
  * limits (guard/limits.h) rests until some operations could pass, but for LIMIT_REST_MS at most:
- * refusing is cheap, and a flood of it is not. Whoever waits as told never gets there.
+ * refusing is cheap, and a flood of it is not. Whoever waits as told never gets there. A bot has many
+ * connections, which come to rest together: each gets another part of its rest, half of it at least,
+ * so that they do not come back together, and nobody has to wait behind all of them.
  *
  * By the loop's own thread.
  */
@@ -21,7 +23,7 @@
 struct conn;
 struct loop;
 
-#define REST_OPERATIONS 10 /* that could pass after a rest, if it is not cut short */
+#define REST_OPERATIONS 20 /* that could pass after a rest, if it is not cut short */
 #define REST_STEP_MS    10
 #define REST_LENGTHS    (LIMIT_REST_MS / REST_STEP_MS + 1)
 
@@ -29,6 +31,7 @@ struct loop;
 struct rests {
     uv_timer_t timer;
     struct conn *first[REST_LENGTHS], *last[REST_LENGTHS];
+    uint32_t begun; /* with a length; tells how much of it the next one gets */
 };
 
 /* A connection's part in it. */
@@ -41,7 +44,8 @@ struct rest {
 
 void rest_init(struct loop *loop);
 
-/* Begins a rest, rounded up to a step; 0: until the next turn. At its end conn_resume is called. */
+/* Begins a rest of between half of it and all, rounded up to a step; 0: until the next turn. At its end
+ * conn_resume is called. */
 void rest_begin(struct conn *conn, uint64_t ms);
 
 /* It rests no more, if it did; nothing else happens. */
