@@ -111,7 +111,9 @@ static bool write_number(struct buffer *out, const char *name, uint64_t number)
 static bool write_retry(struct buffer *out, const struct response *response)
 {
     uint64_t retry_s = response->retry_s == 0 && response->code == 503 ? 1 : response->retry_s;
-    return retry_s == 0 || write_number(out, "Retry-After: ", retry_s);
+    return retry_s == 0 || (write_number(out, "Retry-After: ", retry_s) &&
+                            (response->origin == NULL ||
+                             write_field(out, "Access-Control-Expose-Headers: ", "Retry-After")));
 }
 
 static bool write_head(struct buffer *out, const struct response *response, size_t length)
