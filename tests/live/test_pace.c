@@ -30,21 +30,21 @@ static uint64_t spend_a_second(uint64_t waited_ns, uint64_t over_ns)
 static void a_busy_thread_gives_little(void **state)
 {
     (void)state;
-    assert_int_equal(spend_a_second(0, 0), SECOND / 100 * PACE_BUSY_PERCENT);
+    assert_int_equal(spend_a_second(0, 0), SECOND / 1000 * PACE_BUSY_MILLE);
 }
 
 static void waiting_half_of_the_time_is_busy(void **state)
 {
     (void)state;
-    assert_int_equal(spend_a_second(SECOND / 200, 0), SECOND / 100 * PACE_BUSY_PERCENT);
+    assert_int_equal(spend_a_second(SECOND / 200, 0), SECOND / 1000 * PACE_BUSY_MILLE);
 }
 
 static void a_waiting_thread_gives_more(void **state)
 {
     (void)state;
-    uint64_t percent = PACE_BUSY_PERCENT + PACE_IDLE_PERCENT / 2;
-    assert_in_range(spend_a_second(SECOND / 100, 0), SECOND / 100 * percent * 99 / 100,
-                    SECOND / 100 * percent);
+    uint64_t mille = PACE_BUSY_MILLE + PACE_IDLE_MILLE / 2;
+    assert_in_range(spend_a_second(SECOND / 100, 0), SECOND / 1000 * mille * 99 / 100,
+                    SECOND / 1000 * mille);
 }
 
 /* A step that took longer than it was allowed to is made up for by waiting. */
@@ -53,7 +53,7 @@ static void what_was_too_much_is_paid_back(void **state)
     (void)state;
     uint64_t over_ns = 3000000;
     assert_in_range(spend_a_second(0, over_ns), 1,
-                    SECOND / 100 * PACE_BUSY_PERCENT + over_ns + PACE_MOST_NS);
+                    SECOND / 1000 * PACE_BUSY_MILLE + over_ns + PACE_MOST_NS);
 }
 
 static void little_is_saved_up(void **state)
@@ -75,7 +75,7 @@ static void lying_clocks_earn_nothing(void **state)
     assert_int_equal(pace_has_ns(&pace), 0);
     pace.waited_ns = UINT64_MAX / 2;
     pace_earn(&pace, 9 * SECOND + 1000);
-    assert_in_range(pace_has_ns(&pace), 0, 1000 * (PACE_BUSY_PERCENT + PACE_IDLE_PERCENT) / 100);
+    assert_in_range(pace_has_ns(&pace), 0, 1000 * (PACE_BUSY_MILLE + PACE_IDLE_MILLE) / 1000);
 }
 
 int main(void)
