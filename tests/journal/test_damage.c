@@ -50,13 +50,14 @@ static void image_load(struct image *image)
         if (entry->d_name[0] == '.')
             continue;
         assert_true(image->count < FILES_MAX);
-        image_path(image, entry->d_name, path);
+        size_t i = image->count;
+        snprintf(image->files[i].name, sizeof image->files[i].name, "%.31s", entry->d_name);
+        image_path(image, image->files[i].name, path);
         FILE *file = fopen(path, "rb");
         if (file == NULL && strncmp(entry->d_name, "spare", 5) == 0)
             continue; /* of an open journal: the preparer has just finished it */
         assert_non_null(file);
-        size_t i = image->count++;
-        snprintf(image->files[i].name, sizeof image->files[i].name, "%.31s", entry->d_name);
+        image->count++;
         image->files[i].bytes = malloc(SMALL_SEGMENT);
         image->files[i].length = fread(image->files[i].bytes, 1, SMALL_SEGMENT, file);
         fclose(file);
