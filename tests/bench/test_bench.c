@@ -45,6 +45,7 @@ struct server {
     size_t count;
     unsigned seen[NUMBERS]; /* read by the test after the thread ended */
     unsigned commands;
+    uint64_t last_ns; /* when the last one came */
 };
 
 static struct server server;
@@ -101,6 +102,7 @@ static const char *request_answer(const char *answer)
 static const char *command_answer(char *words[8])
 {
     server.commands++;
+    server.last_ns = clock_monotonic_ns();
     if (strcmp(words[0], "SEE") == 0 && words[1] != NULL) {
         unsigned long number = strtoul(words[1], NULL, 10);
         if (number < NUMBERS)
@@ -279,7 +281,7 @@ static void sequence_in_batches_beyond_the_pipeline(void **state)
 static void runs_by_time_after_a_warm_up(void **state)
 {
     (void)state;
-    assert_int_equal(BENCH("--seconds", "0.05", "--warmup", "0.05", "--connections", "2", "--mix",
+    assert_int_equal(BENCH("--seconds", "1", "--warmup", "0.05", "--connections", "2", "--mix",
                            "3:PING {user}", "--mix", "1:GET {item}"),
                      0);
     server_end();
@@ -416,12 +418,13 @@ static void latency_counts_from_the_due_time(void **state)
     driver_prepare(&driver, &phase);
     driver_run(&driver);
 
+    server_end();
     uint64_t elapsed_ns = driver.ended_ns - phase.start_ns;
     assert_string_equal(driver.problem, "");
     assert_int_equal(driver.histogram.count, 1000);
-    assert_true(driver.histogram.max > elapsed_ns / 2);
+    assert_true(driver.histogram.max > server.last_ns - phase.start_ns - 1000);
     assert_true(driver.histogram.max <= elapsed_ns);
-    assert_true(histogram_mean(&driver.histogram) > (double)driver.histogram.max / 10);
+    assert_true(driver.histogram.sum > elapsed_ns); /* one after the other they would fit in it */
     lone_close();
 }
 

@@ -43,7 +43,7 @@ static void test_model_small_parts(void **state)
     options.board_entries = SMALL;
     bed_open(&bed, MIB(64), options);
     uint64_t operations = test_operations(1000000);
-    for (uint64_t i = 0; i < operations; i++) {
+    for (uint64_t i = 0; i < operations || bed_stats(&bed).board_fills == 0; i++) {
         change(&bed, model, &chance, i / 20000 % 2 == 0);
         if (chance_below(&chance, 20000) == 0)
             purge(&bed, model, &chance);
@@ -83,7 +83,7 @@ static void test_model_stored(void **state)
     struct bed bed;
     open_stored(&bed, SMALL);
     uint64_t operations = test_operations(300000);
-    for (uint64_t i = 0; i < operations; i++) {
+    for (uint64_t i = 0; i < operations || bed_stats(&bed).board_fills == 0; i++) {
         change(&bed, model, &chance, i / 10000 % 2 == 0);
         if (chance_below(&chance, 3000) == 0)
             purge(&bed, model, &chance);

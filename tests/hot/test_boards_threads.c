@@ -119,7 +119,9 @@ static void expect_exact(void)
         count += entry.value != 0 && count < LIMIT;
     }
     struct hot_request request = {.action = HOT_TOP, .type = TYPE, .name = NAME, .limit = LIMIT};
-    assert_int_equal(bed_run(&bed, &request), STATUS_OK);
+    while (bed_run(&bed, &request) == STATUS_BOARD_COUNTING) /* the filler may rest for longer */
+        continue;
+    assert_int_equal(request.status, STATUS_OK);
     assert_int_equal(request.count, count);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(ranked_order(best[i], bed.scratch.ranked[request.first + i]), 0);
@@ -147,12 +149,13 @@ static void test_boards_while_all_moves(void **state)
     }
     for (int i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
+    while (bed_stats(&bed).board_fills == 0) /* thin boards are filled, also after fast writers */
+        usleep(1000);
     atomic_store(&ended, true);
     for (int i = WRITERS; i < WRITERS + 2; i++)
         pthread_join(threads[i], NULL);
     bed_project_all(&bed);
     expect_exact();
-    assert_true(bed_stats(&bed).board_fills > 0);
     bed_close(&bed);
     close(fd);
     unlink(path);

@@ -257,7 +257,8 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world_open(world, shelf_max);
-    for (uint64_t i = 0; i < rounds; i++) {
+    /* With few rounds chance may have left one of the two out: then some more. */
+    for (uint64_t i = 0; i < rounds || world->finished == 0 || world->refused == 0; i++) {
         for (uint32_t changes = chance_below(&world->chance, 200); changes > 0; changes--)
             change(world);
         bed_disturb(&world->bed, &world->chance, 16, world->clock_s);
@@ -266,7 +267,6 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
             check_all(world);
     }
     check_all(world);
-    assert_true(world->finished > 0 && world->refused > 0);
     bed_close(&world->bed);
     free(world);
 }

@@ -188,9 +188,9 @@ static void a_skewed_stream_within_its_error(void **state)
         worst = off > worst ? off : worst;
     }
     print_message("at worst %.1f standard errors off\n", worst);
-    assert_true(worst < 5);
+    assert_true(worst < 8); /* counts of a few are not normal: 5 comes once in a million */
     double user_error = sqrt(0.1 / (HOTKEYS_SAMPLES / 4.0)) * STREAM / 5;
-    assert_true(fabs(top.users[0].rate - (double)user_counts[7] / 5) < 5 * user_error);
+    assert_true(fabs(top.users[0].rate - (double)user_counts[7] / 5) < 8 * user_error);
     end();
 }
 

@@ -15,7 +15,8 @@
 #include "../conform/directory.h"
 #include "base/clock.h"
 
-#define START_NS 20000000000ULL
+#define START_NS 60000000000ULL
+#define TRIES    20
 
 static unsigned port_free(void)
 {
@@ -41,8 +42,8 @@ static void prepare(struct redis_server *server)
     snprintf(server->url, sizeof server->url, "unix://%s/socket", server->directory);
 }
 
-/* It listens a while after it starts. */
-static void connect_control(struct redis_server *server)
+/* It listens a while after it starts. False if it ended instead. */
+static bool connect_control(struct redis_server *server)
 {
     char path[64];
     uint64_t start = clock_monotonic_ns();
@@ -51,18 +52,20 @@ static void connect_control(struct redis_server *server)
         server->control = redisConnectUnix(path);
         assert_non_null(server->control);
         if (server->control->err == 0)
-            return;
+            return true;
         redisFree(server->control);
         server->control = NULL;
+        if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
+            return false;
         assert_true(clock_monotonic_ns() - start < START_NS);
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
 }
 
-static void start(struct redis_server *server, const char *password, const char *cluster)
+/* False if it ended: what was a free port may be another's by now. */
+static bool start_once(struct redis_server *server, const char *password, const char *cluster)
 {
     char path[64], port[16], bus_port[16], log[64];
-    prepare(server);
     socket_path(server, path);
     snprintf(log, sizeof log, "%s/log", server->directory);
     snprintf(port, sizeof port, "%u", port_free());
@@ -78,7 +81,15 @@ static void start(struct redis_server *server, const char *password, const char 
                "--cluster-port", bus_port, (char *)NULL);
         _exit(127);
     }
-    connect_control(server);
+    return connect_control(server);
+}
+
+static void start(struct redis_server *server, const char *password, const char *cluster)
+{
+    int tries = 1;
+    prepare(server);
+    while (!start_once(server, password, cluster))
+        assert_true(++tries <= TRIES);
 }
 
 void redis_server_start(struct redis_server *server, const char *password)

@@ -162,7 +162,7 @@ static void half_a_command_behind_replies_that_waited_is_closed(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.options.slow_timeout_ms = 1000;
+    fake.options.slow_timeout_ms = 5000; /* for the test too, which fills and reads in that time */
     fake_start(&fake);
     int client = client_open(&fake), other = client_open(&fake);
     size_t echoes = fill_until_replies_wait(client, other);
@@ -178,11 +178,18 @@ static void half_a_command_behind_replies_that_waited_is_closed(void **state)
     fake_stop(&fake);
 }
 
+#define MOST_REFUSED (50 * LIMIT_REFUSALS)
+
 /* So many commands of one user, of which one may pass. */
 static void send_refused(int client, int count)
 {
-    for (int i = 0; i < count; i++)
-        client_send(client, "LIKED 7 video:1\r\n");
+    static const char one[] = "LIKED 7 video:1\r\n";
+    static char all[MOST_REFUSED * sizeof one];
+    size_t length = 0;
+    assert_true(count <= MOST_REFUSED);
+    for (int i = 0; i < count; i++, length += sizeof one - 1)
+        memcpy(all + length, one, sizeof one);
+    client_send(client, all);
 }
 
 static int read_refused(int client, int count)
@@ -231,10 +238,10 @@ static void a_flood_of_refusals_has_to_rest(void **state)
 static void one_that_has_to_rest_is_not_idle(void **state)
 {
     (void)state;
-    int count = 30 * LIMIT_REFUSALS;
+    int count = MOST_REFUSED;
     fake_init(&fake);
     fake.options.limit_user_read = (struct rate){.per_s = 1, .burst = 1};
-    fake.options.idle_timeout_ms = 1000;
+    fake.options.idle_timeout_ms = 2500; /* it rests for longer */
     fake_start(&fake);
     int flood = client_open(&fake);
     send_refused(flood, count);

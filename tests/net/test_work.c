@@ -239,13 +239,16 @@ static void a_stuck_job_outlives_its_connection(void **state)
     close(client);
 }
 
+/* So long that a test which was not let run for a while is not a slow client. */
+#define PATIENT_MS 4000
+
 /* Time-outs are for clients that are slow or silent, not for those that wait for a worker. */
 static void waiting_for_a_worker_is_not_being_idle_or_slow(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.options.idle_timeout_ms = 500;
-    fake.options.slow_timeout_ms = 500;
+    fake.options.idle_timeout_ms = PATIENT_MS;
+    fake.options.slow_timeout_ms = PATIENT_MS;
     fake_start(&fake);
     int silent = client_open(&fake), asking = client_open(&fake), halfway = client_open(&fake);
     client_send(asking, "LIKED 1 video:1000001\r\n");
@@ -316,15 +319,28 @@ static void a_drop_stops_where_the_store_is_too_far_behind(void **state)
     fake_start(&fake);
     fake_gate(&fake, true);
     int client = client_open(&fake);
-    client_send(client, "DROP video:1000001 LIMIT 10000\r\nLIKE 1 video:1\r\nLIKED 1 video:1\r\n");
-    client_expect(client, "*2\r\n");
-    long removed = read_number(client);
+    char line[128];
+    long removed = 0;
+    uint64_t lag = 0;
+    client_send(client, "DROP video:1000001 LIMIT 10000\r\n");
+    client_read_line(client, line, sizeof line);
+    while (strcmp(line, "*2") == 0) { /* more than once if its time was over first */
+        assert_true(lag <= fake.parts.lag_max_bytes);
+        long some = read_number(client);
+        assert_true(some > 0);
+        assert_int_equal(some % LIMIT_BATCH, 0);
+        client_expect(client, ":1\r\n");
+        assert_int_equal(journal_released(fake.journal), journal_appended(fake.journal));
+        lag = journal_appended(fake.journal);
+        removed += some;
+        client_send(client, "DROP video:1000001 LIMIT 10000\r\n");
+        client_read_line(client, line, sizeof line);
+    }
+    assert_string_equal(line, "-BUSY the store is too far behind, try again later");
+    assert_true(lag > fake.parts.lag_max_bytes);
     assert_in_range(removed, LIMIT_BATCH, 10 * LIMIT_BATCH);
-    assert_int_equal(removed % LIMIT_BATCH, 0);
-    client_expect(client, ":1\r\n" BUSY_LAGGING "*1\r\n:1\r\n");
-    assert_int_equal(journal_released(fake.journal), journal_appended(fake.journal));
-    client_send(client, "DROP video:1000001\r\n");
-    client_expect(client, BUSY_LAGGING);
+    client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1\r\n");
+    client_expect(client, BUSY_LAGGING "*1\r\n:1\r\n");
     server_projected(&fake.server, journal_appended(fake.journal));
     client_send(client, "DROP video:1000001 LIMIT 32\r\nLIKE 1 video:1\r\n");
     client_expect(client, "*2\r\n:32\r\n:0\r\n:1\r\n");

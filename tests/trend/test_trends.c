@@ -328,6 +328,8 @@ static void test_memory_is_bounded(void **state)
             count.name = 0;
             count.item.id.lo = i;
         }
+        if (i == 199999) /* the board that is asked for below */
+            count = (struct store_count){.item = {{0, 1}, 199}, .name = 3, .value = 1};
         changes.position += 40;
         time_s += chance_below(&model.chance, 3);
         trends_apply(trends, &changes, time_s, time_s);
