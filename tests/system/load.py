@@ -229,7 +229,7 @@ class Noise:
     def __init__(self, port, seed):
         self.process = subprocess.Popen(
             [need_binary(LAUD), "bench", "--port", str(port), "--connections", "4", "--pipeline",
-             "64", "--seconds", "30", "--id-base", "1000000000", "--seed", str(seed), "--quiet",
+             "64", "--seconds", "3600", "--id-base", "1000000000", "--seed", str(seed), "--quiet",
              "--allow-errors", "LIKE {user} noise:{item}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=clean_environment(), preexec_fn=die_with_parent)
