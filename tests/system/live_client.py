@@ -65,9 +65,8 @@ class Stream(laud.Connection):
         self.last = found.group(1)
         return Event(time.monotonic(), self.last, items["items"])
 
-    def until(self, state, seconds=20):
+    def until(self, state):
         """Reads until this is the case; the events that came."""
-        self.socket.settimeout(seconds)
         events = []
         while self.state != state or not events:
             event = self.next()

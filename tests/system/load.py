@@ -226,11 +226,11 @@ class Noise:
     """Load from `laud bench` beside the clients, on users and items of its own: enough of it that
     the journal goes from segment to segment while the clients are at work."""
 
-    def __init__(self, port, seed):
+    def __init__(self, port, seed, *more):
         self.process = subprocess.Popen(
             [need_binary(LAUD), "bench", "--port", str(port), "--connections", "4", "--pipeline",
-             "64", "--seconds", "30", "--id-base", "1000000000", "--seed", str(seed), "--quiet",
-             "--allow-errors", "LIKE {user} noise:{item}"],
+             "64", "--seconds", "3600", "--id-base", "1000000000", "--seed", str(seed), "--quiet",
+             "--allow-errors", *more, "LIKE {user} noise:{item}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=clean_environment(), preexec_fn=die_with_parent)
 

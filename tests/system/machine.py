@@ -12,7 +12,6 @@ from disk import command
 from laud import LIBC, Failed, Skip, expect, wait_until
 
 CLONE_NEWNET = 0x40000000
-BOOT_SECONDS = 60
 # Of a machine that has much installed, only what is asked for is to be started.
 BARE_TARGET = "[Unit]\nRequires=basic.target dbus.service\nAfter=basic.target dbus.service\n"
 
@@ -82,8 +81,8 @@ class Machine:
              self.root, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             preexec_fn=enter)
-        wait_until(self.has_first, BOOT_SECONDS, "the machine has a first process")
-        wait_until(self.is_up, BOOT_SECONDS, "the machine is up")
+        wait_until(self.has_first, "the machine has a first process")
+        wait_until(self.is_up, "the machine is up")
         return self
 
     def has_first(self):
@@ -100,7 +99,7 @@ class Machine:
         said = self.run("systemctl", "is-system-running", check=False).stdout.strip()
         return said in ("running", "degraded")
 
-    def run(self, *command, check=True, seconds=120):
+    def run(self, *command, check=True, seconds=2 * laud.WAIT_SECONDS):
         done = subprocess.run(
             ["nsenter", "--all", "--target", str(self.first), "env", "-i", "DEBIAN_FRONTEND=noninteractive",
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", *command],
@@ -140,7 +139,7 @@ class Machine:
 
     def shut_down(self):
         self.run("systemctl", "poweroff", check=False)
-        self.process.wait(BOOT_SECONDS)
+        self.process.wait(laud.WAIT_SECONDS)
         self.power_off()
 
     def power_off(self):
@@ -151,7 +150,7 @@ class Machine:
             self.process.stderr.close()
             self.process = None
         if os.path.isdir(self.cgroup):
-            wait_until(self.is_empty, BOOT_SECONDS, "nothing runs on the machine")
+            wait_until(self.is_empty, "nothing runs on the machine")
             for directory, _, _ in os.walk(self.cgroup, topdown=False):
                 os.rmdir(directory)
 

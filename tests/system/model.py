@@ -153,7 +153,7 @@ class Owner:
     def work(self, port, count):
         """So many commands, or until cut off."""
         try:
-            with Connection(port, timeout=120) as connection:
+            with Connection(port) as connection:
                 goal = self.done + count
                 while self.done < goal or self.again:
                     made = self.take_again()
@@ -216,7 +216,7 @@ def load_together(owners, port, count):
     """Every owner has so many users with a first like after this."""
     def load(owner):
         try:
-            with Connection(port, timeout=120) as connection:
+            with Connection(port) as connection:
                 owner.load(connection, count)
         except Exception as problem:
             owner.problem = problem

@@ -10,16 +10,18 @@ import subprocess
 
 import http_raw
 import laud
-from laud import Failed, Skip, expect, wait_until
+from laud import Skip, expect, wait_until
 
 TEMPORARY = "".join(f"    {kind}_temp_path @/{kind};\n"
                     for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_ports():
+    """Two different ones; somebody else may still be faster with them."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 class Nginx:
@@ -30,20 +32,31 @@ class Nginx:
         if not self.program:
             raise Skip("there is no nginx")
         self.own = laud.temporary_directory()
-        self.http_port, self.resp_port = free_port(), free_port()
+        self.http_port = self.resp_port = None
         self.upstreams = laud_http_port, laud_resp_port
         self.process = None
         atexit.register(self.stop)
 
     def __enter__(self):
         self.make_certificate()
+        while not self.start():
+            self.process = None
+        return self
+
+    def start(self):
+        """False if one of the ports was taken."""
+        self.http_port, self.resp_port = free_ports()
         self.write_configuration()
         with open(self.path("said"), "wb") as said:
             self.process = subprocess.Popen([self.program, "-c", self.path("nginx.conf"),
                                              "-g", "daemon off;"], stdin=subprocess.DEVNULL, stdout=said,
                                             stderr=said, preexec_fn=laud.die_with_parent)
-        wait_until(self.listens, laud.START_SECONDS, "nginx listens")
-        return self
+        wait_until(lambda: self.process.poll() is not None or self.listens(), "nginx listens")
+        with open(self.path("said"), encoding="utf-8") as file:
+            said = file.read()
+        expect(self.process.poll() is None or "Address already in use" in said,
+               "nginx did not start:", said)
+        return self.process.poll() is None
 
     def __exit__(self, *unused):
         self.stop()
@@ -86,9 +99,6 @@ class Nginx:
             return "127.0.0.9"
 
     def listens(self):
-        if self.process.poll() is not None:
-            with open(self.path("said"), encoding="utf-8") as file:
-                raise Failed("nginx did not start: " + file.read())
         try:
             socket.create_connection(("127.0.0.1", self.http_port)).close()
         except ConnectionRefusedError:
@@ -98,7 +108,7 @@ class Nginx:
     def stop(self):
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(laud.STOP_SECONDS)
+            self.process.wait(laud.WAIT_SECONDS)
             self.process = None
 
     def wrap(self, plain):
