@@ -13,8 +13,12 @@
 
 struct memory_budget {
     _Atomic uint64_t used;
-    uint64_t limit;   /* set once, before threads start */
+    _Atomic uint64_t connections; /* of that, what connections have */
+    /* Set once, before threads start: */
+    uint64_t limit;
     uint64_t reserve; /* of it, kept for connections: full of data, a server must still talk */
+    uint64_t
+        connections_max; /* and no more is for them: full of clients, it must still decide; 0: all */
 };
 
 static inline bool memory_charge_below(struct memory_budget *budget, size_t bytes, uint64_t limit)
@@ -32,15 +36,26 @@ static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
     return memory_charge_below(budget, bytes, budget->limit - budget->reserve);
 }
 
-/* For connections: the reserve is theirs. */
-static inline bool memory_charge_connection(struct memory_budget *budget, size_t bytes)
-{
-    return memory_charge_below(budget, bytes, budget->limit);
-}
-
 static inline void memory_release(struct memory_budget *budget, size_t bytes)
 {
     atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+}
+
+/* For connections: the reserve is theirs, and they have a limit of their own. */
+static inline bool memory_charge_connection(struct memory_budget *budget, size_t bytes)
+{
+    uint64_t most = budget->connections_max != 0 ? budget->connections_max : budget->limit;
+    uint64_t before = atomic_fetch_add_explicit(&budget->connections, bytes, memory_order_relaxed);
+    if (before + bytes <= most && memory_charge_below(budget, bytes, budget->limit))
+        return true;
+    atomic_fetch_sub_explicit(&budget->connections, bytes, memory_order_relaxed);
+    return false;
+}
+
+static inline void memory_release_connection(struct memory_budget *budget, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&budget->connections, bytes, memory_order_relaxed);
+    memory_release(budget, bytes);
 }
 
 static inline uint64_t memory_used(struct memory_budget *budget)

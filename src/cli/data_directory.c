@@ -49,6 +49,7 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
     }
     budget->limit = sizes->budget;
     budget->reserve = sizes->connections;
+    budget->connections_max = 4 * sizes->connections;
     parts->options = options;
     parts->sizes = sizes;
     parts->budget = budget;

@@ -20,9 +20,7 @@ static struct ip client_of(const struct conn *conn, const struct request *reques
 {
     const struct ip_nets *ours = &conn->loop->server->proxies;
     struct ip client = conn->peer;
-    if (!ip_nets_have(ours, &conn->peer))
-        return client;
-    for (uint32_t i = 0; i < request->forwarded_count; i++)
+    for (uint32_t i = 0; conn->many && i < request->forwarded_count; i++)
         ip_follow(ours, request_text(bytes, request->forwarded[i]), &conn->peer, &client);
     return client;
 }
@@ -30,6 +28,7 @@ static struct ip client_of(const struct conn *conn, const struct request *reques
 bool asker_take_client(struct conn *conn, const struct request *request, const char *bytes)
 {
     struct limit_ask *ask = &conn->ask;
+    conn->many = ip_nets_have(&conn->loop->server->proxies, &conn->peer);
     struct ip client = client_of(conn, request, bytes);
     ask->who[LIMIT_BY_IP] = ip_client(&client);
     ask->known &= ~(1U << LIMIT_BY_DEVICE);

@@ -110,14 +110,6 @@ static bool take_body(struct exchange *exchange, struct text body, struct loop *
     return status == STATUS_OK;
 }
 
-static void begin_page(struct exchange *exchange, struct loop *loop, const struct page *page)
-{
-    enum status status = page->write(loop, &exchange->reply);
-    exchange->type = page->type;
-    if (status != STATUS_OK)
-        exchange_refuse(exchange, status, status_sentence(status));
-}
-
 /* Tells what is taken at this path, since it is not what was asked for. */
 static void tell_methods(struct exchange *exchange)
 {
@@ -149,12 +141,11 @@ static void find_out(struct exchange *exchange, struct loop *loop, struct text b
     }
     if (!take_body(exchange, body, loop))
         return;
+    exchange->page = page;
     exchange->route = route;
-    if (page != NULL)
-        begin_page(exchange, loop, page);
-    else if (batch)
+    if (batch)
         begin_batch(exchange);
-    else
+    else if (route != NULL)
         begin_route(exchange);
 }
 
@@ -168,6 +159,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->old = request->old;
     exchange->keep_alive = request->keep_alive;
     exchange->preflight = request->preflight && request->method == VERB_OPTIONS;
+    exchange->page = NULL;
     exchange->route = NULL;
     exchange->count = exchange->next = 0;
     exchange->status = STATUS_OK;

@@ -39,6 +39,7 @@ struct exchange {
     struct target target;
     struct json_in json;
     const struct route *route; /* NULL: a batch of operations, or none at all */
+    const struct page *page;   /* to be written; NULL: none is asked for */
     uint32_t count, next;      /* operations there are, and the first that was not yet run */
 
     /* Operations of it in the loop's batch. */
@@ -65,7 +66,7 @@ struct exchange {
 
 /*
  * Takes the request that `reader` has read, of these bytes, and finds out what it asks for. Then
- * there are operations to be run, or the answer is known. False: no memory.
+ * there are operations to be run, a page to be written, or the answer is known. False: no memory.
  */
 bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
                     struct text body);

@@ -124,16 +124,21 @@ static void count_refusal(struct loop *loop, enum status status)
     meter_failed(&loop->watch.meter, METER_NONE, status, false);
 }
 
+/* A limit was met; a batch of operations has no head for each to say when to come again. */
+static void say_limited(struct running *r, struct exchange *exchange)
+{
+    batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
+    if (exchange->route != NULL || exchange->page != NULL)
+        exchange->retry_s = (r->limited_ns + 999999999) / 1000000000;
+}
+
 /* An operation is refused, now that it is its turn to be answered. */
 static void refuse_operation(struct running *r, struct exchange *exchange, enum status status)
 {
     r->conn->passed = false;
     count_refusal(r->loop, status);
-    if (status != STATUS_LIMITED)
-        return;
-    batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
-    if (exchange->route != NULL)
-        exchange->retry_s = (r->limited_ns + 999999999) / 1000000000;
+    if (status == STATUS_LIMITED)
+        say_limited(r, exchange);
 }
 
 static enum status run_route(struct running *r, struct exchange *exchange)
@@ -211,14 +216,16 @@ static void finish(struct running *r, struct exchange *exchange)
         r->out_of_memory = true;
 }
 
-/* OK: answered, or a worker has some of it. BLOCKED: to be called again. */
+/* OK: answered, or a worker has some of it, or this run was long. BLOCKED: to be called again. */
 static enum status answer(struct running *r, struct exchange *exchange)
 {
     size_t reply_max = r->loop->server->parts.options->output_buffer;
     while (exchange->next < exchange->count && exchange->reply.length <= reply_max) {
         enum status status =
             exchange->route != NULL ? run_route(r, exchange) : run_step(r, exchange);
-        if (status != STATUS_OK || r->out_of_memory || r->conn->job != NULL)
+        bool more = exchange->next < exchange->count;
+        if (status != STATUS_OK || r->out_of_memory || r->conn->job != NULL ||
+            (more && batch_is_long(r)))
             return status;
     }
     finish(r, exchange);
@@ -263,6 +270,22 @@ static bool is_for_all(const struct exchange *exchange)
     return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
 }
 
+static void write_page(struct running *r, struct exchange *exchange)
+{
+    const struct page *page = exchange->page;
+    enum status status = page->limited ? batch_limit_other(r) : STATUS_OK;
+    if (status == STATUS_LIMITED) {
+        say_limited(r, exchange);
+        exchange_refuse(exchange, status, exchange->sentence);
+        return;
+    }
+    status = page->write(r->loop, &exchange->reply);
+    exchange->type = page->type;
+    if (status != STATUS_OK)
+        exchange_refuse(exchange, status, status_sentence(status));
+    batch_lap(r);
+}
+
 /* Begins to answer a request that is whole. The body of one without a token is not looked at. */
 static enum status begin(struct running *r, struct exchange *exchange, const char *bytes,
                          struct text body)
@@ -277,6 +300,8 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
     else if (r->limits != 0 && !asker_take_client(r->conn, &exchange->reader.request, bytes))
         exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
                         "X-Device-Id must be up to 128 printable characters without spaces");
+    else if (exchange->status == STATUS_OK && exchange->page != NULL)
+        write_page(r, exchange);
     if (exchange->status != STATUS_OK)
         count_refusal(r->loop, exchange->status);
     request_reset(&exchange->reader);
@@ -324,7 +349,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     *used = 0;
     while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
-           exchange->stream == NULL && conn->rest_ms == 0 &&
+           exchange->stream == NULL && conn->rest_ms == 0 && !batch_is_long(&r) &&
            conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;
         if (!exchange->answering)
@@ -348,7 +373,7 @@ static bool http_open(struct conn *conn)
         return false;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (exchange == NULL) {
-        memory_release(budget, sizeof *exchange);
+        memory_release_connection(budget, sizeof *exchange);
         return false;
     }
     exchange->text.budget = exchange->words.budget = exchange->reply.budget =
@@ -365,7 +390,7 @@ static void http_close(struct conn *conn)
         live_close(exchange->stream);
     exchange_free(conn->exchange, budget);
     free(conn->exchange);
-    memory_release(budget, sizeof(struct exchange));
+    memory_release_connection(budget, sizeof(struct exchange));
 }
 
 static void http_shrink(struct conn *conn)

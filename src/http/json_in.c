@@ -63,7 +63,7 @@ enum status json_in_read(struct json_in *in, struct text text, struct memory_bud
         in->root = json_loadb(text.length > 0 ? text.bytes : "", text.length,
                               JSON_REJECT_DUPLICATES, &error);
     if (in->root == NULL) {
-        memory_release(budget, charged);
+        memory_release_connection(budget, charged);
         snprintf(sentence, size, "the body is not JSON: %s, line %d", error.text, error.line);
         return STATUS_BAD_JSON;
     }
@@ -76,6 +76,6 @@ void json_in_free(struct json_in *in, struct memory_budget *budget)
     if (in->root == NULL)
         return;
     json_decref(in->root);
-    memory_release(budget, in->charged);
+    memory_release_connection(budget, in->charged);
     *in = (struct json_in){.root = NULL};
 }

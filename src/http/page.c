@@ -37,12 +37,12 @@ static enum status write_metrics(struct loop *loop, struct buffer *out)
 }
 
 static const struct page pages[] = {
-    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health, true},
+    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health, true, false},
     {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready,
-     true},
+     true, false},
     {"/metrics", "text/plain; version=0.0.4", "The server's numbers, for Prometheus.",
-     write_metrics, false},
-    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi, true},
+     write_metrics, false, true},
+    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi, true, true},
 };
 
 size_t page_count(void)

@@ -13,7 +13,8 @@ struct page {
     const char *summary;
     /* Writes the body. Any status but OK is answered as an error; NO_MEMORY too. */
     enum status (*write)(struct loop *loop, struct buffer *out);
-    bool open; /* to those without a token, too */
+    bool open;    /* to those without a token, too */
+    bool limited; /* takes as long as many reads, and counts as one of its address */
 };
 
 size_t page_count(void);

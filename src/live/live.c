@@ -82,7 +82,7 @@ static void free_stream(struct live_stream *stream)
     list_remove(&stream->queue);
     list_remove(&stream->quiet);
     live_count_items(live);
-    memory_release(live->items.budget, stream->charged);
+    memory_release_connection(live->items.budget, stream->charged);
     free(stream);
 }
 
@@ -123,7 +123,7 @@ static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
         return NULL;
     struct live_stream *stream = calloc(1, bytes);
     if (stream == NULL) {
-        memory_release(live->items.budget, bytes);
+        memory_release_connection(live->items.budget, bytes);
         return NULL;
     }
     *stream = (struct live_stream){.live = live,

@@ -25,7 +25,7 @@ void watched_init(struct watched_table *table, struct memory_budget *budget, uin
 void watched_free(struct watched_table *table)
 {
     ASSERT(table->count == 0);
-    memory_release(table->budget, table->capacity * sizeof *table->heads);
+    memory_release_connection(table->budget, table->capacity * sizeof *table->heads);
     free(table->heads);
 }
 
@@ -35,14 +35,14 @@ static void *take_memory(struct watched_table *table, size_t bytes)
         return NULL;
     void *memory = calloc(1, bytes);
     if (memory == NULL)
-        memory_release(table->budget, bytes);
+        memory_release_connection(table->budget, bytes);
     return memory;
 }
 
 static void give_memory(struct watched_table *table, void *memory, size_t bytes)
 {
     free(memory);
-    memory_release(table->budget, bytes);
+    memory_release_connection(table->budget, bytes);
 }
 
 static struct watched **head_of(const struct watched_table *table, uint64_t hash)

@@ -328,7 +328,7 @@ static enum status answer(struct hotkeys *hotkeys, uint64_t now_ns)
         hotkeys->answered_ns = now_ns;
         status = STATUS_OK;
     }
-    memory_release(hotkeys->budget, bytes);
+    memory_release_connection(hotkeys->budget, bytes);
     free(tally.slots);
     return status;
 }

@@ -19,6 +19,7 @@ struct running batch_begin(struct conn *conn)
 void batch_end(struct running *r)
 {
     limits_return(&r->loop->server->limits, r->leases);
+    r->conn->had_turn = batch_is_long(r);
 }
 
 void batch_foresee(struct running *r, struct text command, struct text first, struct text behind)
@@ -48,28 +49,43 @@ static bool find_user(const struct running *r, const struct op_spec *spec, const
     return true;
 }
 
-enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
-                       uint32_t count)
+/* Takes one for whom conn->ask names. */
+static enum status take(struct running *r, bool writes)
 {
     struct conn *conn = r->conn;
     struct limits *limits = &r->loop->server->limits;
     struct loop_stats *stats = &r->loop->stats;
-    struct limit_ask *ask = &conn->ask;
-    ask->known &= ~(1U << LIMIT_BY_USER);
-    if (find_user(r, spec, args, count, &ask->who[LIMIT_BY_USER]))
-        ask->known |= 1U << LIMIT_BY_USER;
-    r->took_write = op_writes(spec);
+    r->took_write = writes;
     r->limited_ns =
-        limits_take(limits, r->limits, ask, op_writes(spec), r->now_ns, r->leases, &r->limited_by);
+        limits_take(limits, r->limits, &conn->ask, writes, r->now_ns, r->leases, &r->limited_by);
     bool refused = r->limited_ns > 0;
     if (refused && !atomic_load_explicit(&limits->dry_run, memory_order_relaxed))
         return STATUS_LIMITED;
-    conn->passed = true;
     conn->refusals = 0;
     loop_count(&stats->limits_checked, 1);
     if (refused)
         loop_count(&stats->limited[r->limited_by], 1);
     return STATUS_OK;
+}
+
+enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
+                       uint32_t count)
+{
+    struct limit_ask *ask = &r->conn->ask;
+    ask->known &= ~(1U << LIMIT_BY_USER);
+    if (find_user(r, spec, args, count, &ask->who[LIMIT_BY_USER]))
+        ask->known |= 1U << LIMIT_BY_USER;
+    enum status status = take(r, op_writes(spec));
+    r->conn->passed = status == STATUS_OK;
+    return status;
+}
+
+enum status batch_limit_other(struct running *r)
+{
+    if (r->limits == 0)
+        return STATUS_OK;
+    r->conn->ask.known &= ~(1U << LIMIT_BY_USER);
+    return take(r, false);
 }
 
 void batch_count_limited(struct running *r, char *sentence, size_t size)
@@ -79,7 +95,7 @@ void batch_count_limited(struct running *r, char *sentence, size_t size)
     loop_count(&stats->limits_checked, 1);
     loop_count(&stats->limited[r->limited_by], 1);
     snprintf(sentence, size, "retry after %llu ms", (unsigned long long)retry_ms);
-    if (++r->conn->refusals < LIMIT_REFUSALS)
+    if (r->conn->many || ++r->conn->refusals < LIMIT_REFUSALS)
         return;
     uint64_t rest_ms = retry_ms * REST_OPERATIONS;
     r->conn->refusals = 0;

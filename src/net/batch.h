@@ -35,6 +35,15 @@ bool batch_send_away(struct running *r, uint32_t from);
 /* Looks at the clock: how long it took since the last time. */
 uint64_t batch_lap(struct running *r);
 
+/*
+ * Has this run had its turn, as of the last look at the clock? How long commands take does not follow
+ * from how many bytes they are.
+ */
+static inline bool batch_is_long(const struct running *r)
+{
+    return r->since_ns - r->now_ns > LIMIT_RUN_NS;
+}
+
 /* The first requests of the batch are answered. */
 void batch_watch(struct running *r, uint32_t count);
 
@@ -51,6 +60,9 @@ void batch_foresee(struct running *r, struct text command, struct text first, st
 /* Takes an operation of the limits that are on. Dry runs count what they would refuse. */
 enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
                        uint32_t count);
+
+/* May what is no operation pass, as a read that acts for nobody? OK or LIMITED. */
+enum status batch_limit_other(struct running *r);
 
 /*
  * May this operation pass the limits? OK or LIMITED. It is asked once: where an operation that passed

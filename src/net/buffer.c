@@ -13,7 +13,7 @@ bool buffer_grow(struct buffer *buffer, size_t room)
         return false;
     char *bytes = realloc(buffer->bytes, capacity);
     if (bytes == NULL) {
-        memory_release(buffer->budget, capacity - buffer->capacity);
+        memory_release_connection(buffer->budget, capacity - buffer->capacity);
         return false;
     }
     buffer->bytes = bytes;
@@ -23,7 +23,7 @@ bool buffer_grow(struct buffer *buffer, size_t room)
 
 void buffer_free(struct buffer *buffer)
 {
-    memory_release(buffer->budget, buffer->capacity);
+    memory_release_connection(buffer->budget, buffer->capacity);
     free(buffer->bytes);
     buffer->bytes = NULL;
     buffer->length = 0;

@@ -40,7 +40,7 @@ static void free_if_done(struct conn *conn)
     buffer_free(&conn->out);
     buffer_free(&conn->sending);
     conn->face->close(conn);
-    memory_release(server->parts.budget, sizeof *conn);
+    memory_release_connection(server->parts.budget, sizeof *conn);
     conn->magic = 0;
     free(conn);
 }
@@ -326,16 +326,38 @@ static bool has_room(const struct conn *conn)
     return conn_unsent(conn) < permit_output(conn) && conn->groups < LIMIT_GROUPS;
 }
 
+/*
+ * There is no memory for what it says, or for the answer. It is told so where nothing else waits to be
+ * said, from memory that is nobody's, and ends.
+ */
+static void end_without_memory(struct conn *conn)
+{
+    struct memory_budget own = {.limit = UINT64_MAX};
+    struct buffer out = {.budget = &own};
+    bool alone = conn->groups == 0 && conn->replies == 0 && conn_unsent(conn) == 0;
+    if (alone && conn->face->write_error(&out, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY),
+                                         FACE_LAST)) {
+        uv_buf_t part = uv_buf_init(out.bytes, (unsigned)out.length);
+        uv_try_write((uv_stream_t *)&conn->tcp, &part, 1);
+        conn->close_when_sent = conn->linger = true;
+        conn->in.length = 0;
+        end(conn);
+    } else {
+        conn_close(conn);
+    }
+    buffer_free(&out);
+}
+
 /* What follows from how running ended: keep reading, wait, or close. */
 static void settle(struct conn *conn, enum status status)
 {
     set_blocked(conn, status == STATUS_BLOCKED);
     if (status == STATUS_NO_MEMORY) {
-        conn_close(conn);
+        end_without_memory(conn);
         return;
     }
     if (status == STATUS_BAD_PROTOCOL)
-        conn->close_when_sent = true;
+        conn->close_when_sent = conn->linger = true;
     group_within_limit(conn);
     if (conn->closing)
         return;
@@ -349,9 +371,10 @@ static void settle(struct conn *conn, enum status status)
         conn->stuck_ms = uv_now(&conn->loop->uv);
     else if (conn->in.length == 0 && conn->sending.length == 0)
         conn->stuck_ms = 0;
-    if (conn->rest_ms > 0)
+    if (conn->rest_ms > 0 || conn->had_turn)
         rest_begin(conn, conn->rest_ms);
     conn->rest_ms = 0;
+    conn->had_turn = false;
     set_reading(conn, status == STATUS_MORE && has_room(conn) && !conn->rest.resting);
 }
 
@@ -374,7 +397,7 @@ static void run_kept(struct conn *conn)
         size_t used;
         status = conn->face->run(conn, conn->in.bytes, conn->in.length, &used);
         buffer_consume(&conn->in, used);
-        if (used > 0)
+        if (used > 0 && conn->sending.length == 0)
             conn->stuck_ms = 0;
         settle(conn, status);
     } while (can_go_on(conn, status));
@@ -429,6 +452,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         set_reading(conn, false);
         if (conn->groups == 0)
             flush(conn);
+    } else if (count == UV_ENOBUFS) {
+        end_without_memory(conn);
     } else if (count < 0) {
         conn_close(conn);
     }
@@ -533,7 +558,7 @@ static struct conn *conn_new(struct loop *loop, const struct face *face)
     return conn;
 
 release:
-    memory_release(server->parts.budget, sizeof(struct conn));
+    memory_release_connection(server->parts.budget, sizeof(struct conn));
     free(conn);
     return NULL;
 }
@@ -603,6 +628,14 @@ static void give_back(struct conn *conn, uint64_t now_ms)
     conn->face->shrink(conn);
 }
 
+/* One that shows no token may not hold its place for ever. 0: there is no bound. */
+static uint64_t idle_timeout_ms(const struct conn *conn)
+{
+    uint64_t idle_ms = options_of(conn)->idle_timeout_ms,
+             slow_ms = options_of(conn)->slow_timeout_ms;
+    return permit_is_unknown(conn) && (idle_ms == 0 || idle_ms > slow_ms) ? slow_ms : idle_ms;
+}
+
 void conn_sweep(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = options_of(conn);
@@ -610,8 +643,8 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
     bool ours = conn->groups > 0 || conn->job != NULL || conn->blocked || conn->rest.resting;
     if (ours)
         conn->active_ms = now_ms;
-    bool idle = options->idle_timeout_ms > 0 && !conn->streaming &&
-                now_ms - conn->active_ms > options->idle_timeout_ms;
+    uint64_t idle_ms = idle_timeout_ms(conn);
+    bool idle = idle_ms > 0 && !conn->streaming && now_ms - conn->active_ms > idle_ms;
     bool stuck = conn->stuck_ms > 0 && !ours && now_ms - conn->stuck_ms > options->slow_timeout_ms;
     bool lingered = conn->lingering && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
     if (idle || stuck || lingered)

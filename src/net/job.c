@@ -15,7 +15,7 @@ struct job *job_new(const struct hot_request *requests, uint32_t count,
         return NULL;
     struct job *job = malloc(bytes);
     if (job == NULL) {
-        memory_release(budget, bytes);
+        memory_release_connection(budget, bytes);
         return NULL;
     }
     *job = (struct job){.bytes = bytes, .count = count, .out.budget = budget};
@@ -37,6 +37,6 @@ void job_free(struct job *job)
 {
     struct memory_budget *budget = job->out.budget;
     buffer_free(&job->out);
-    memory_release(budget, job->bytes);
+    memory_release_connection(budget, job->bytes);
     free(job);
 }

@@ -34,7 +34,8 @@
 
 static void free_groups(struct loop *loop)
 {
-    memory_release(loop->server->parts.budget, loop->group_capacity * sizeof *loop->groups);
+    memory_release_connection(loop->server->parts.budget,
+                              loop->group_capacity * sizeof *loop->groups);
     free(loop->groups);
     loop->groups = NULL;
     loop->group_capacity = loop->group_first = 0;
@@ -48,7 +49,7 @@ static bool grow_groups(struct loop *loop)
         return false;
     struct reply_group *groups = malloc(capacity * sizeof *groups);
     if (groups == NULL) {
-        memory_release(budget, capacity * sizeof *groups);
+        memory_release_connection(budget, capacity * sizeof *groups);
         return false;
     }
     for (size_t i = 0; i < loop->group_count; i++)

@@ -33,16 +33,36 @@ static void on_timer(uv_timer_t *timer)
 {
     struct loop *loop = timer->data;
     uint64_t now_ms = uv_now(&loop->uv);
-    for (uint32_t length = 0; length < REST_LENGTHS; length++)
+    for (uint32_t length = 1; length < REST_LENGTHS; length++)
         wake_due(loop, length, now_ms);
     set_timer(loop);
+}
+
+/* There is something to do behind the next poll: it must not wait. */
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+/*
+ * Behind the poll, so that whoever else had something to say was heard. A timer of no time would not
+ * do: libuv runs one that is set again at once, before it polls.
+ */
+static void on_check(uv_check_t *check)
+{
+    struct loop *loop = check->data;
+    wake_due(loop, 0, UINT64_MAX);
+    if (loop->rests.first[0] != NULL)
+        return;
+    uv_check_stop(&loop->rests.check);
+    uv_idle_stop(&loop->rests.idle);
 }
 
 /* For the rest that ends first. */
 static void set_timer(struct loop *loop)
 {
     uint64_t until_ms = UINT64_MAX, now_ms = uv_now(&loop->uv);
-    for (uint32_t length = 0; length < REST_LENGTHS; length++) {
+    for (uint32_t length = 1; length < REST_LENGTHS; length++) {
         const struct conn *first = loop->rests.first[length];
         if (first != NULL && first->rest.until_ms < until_ms)
             until_ms = first->rest.until_ms;
@@ -54,7 +74,9 @@ static void set_timer(struct loop *loop)
 void rest_init(struct loop *loop)
 {
     uv_timer_init(&loop->uv, &loop->rests.timer);
-    loop->rests.timer.data = loop;
+    uv_check_init(&loop->uv, &loop->rests.check);
+    uv_idle_init(&loop->uv, &loop->rests.idle);
+    loop->rests.timer.data = loop->rests.check.data = loop;
 }
 
 void rest_begin(struct conn *conn, uint64_t ms)
@@ -71,5 +93,10 @@ void rest_begin(struct conn *conn, uint64_t ms)
     rest->previous = loop->rests.last[rest->length];
     *(rest->previous ? &rest->previous->rest.next : &loop->rests.first[rest->length]) = conn;
     loop->rests.last[rest->length] = conn;
-    set_timer(loop);
+    if (rest->length > 0) {
+        set_timer(loop);
+        return;
+    }
+    uv_check_start(&loop->rests.check, on_check);
+    uv_idle_start(&loop->rests.idle, on_idle);
 }

@@ -1,8 +1,8 @@
 /*
  * Connections that rest: they are neither read nor run for a moment, so that others get their turn.
  *
- * One whose commands fill a whole read rests until the next turn of the loop, or a deep pipeline would
- * keep the thread for as long as it likes. One that was refused LIMIT_REFUSALS times in a row by the
+ * One whose commands fill a whole read, or take long (LIMIT_RUN_NS), rests until the next turn of the
+ * loop, or a deep pipeline would keep the thread for as long as it likes. One that was refused LIMIT_REFUSALS times in a row by the
  * limits (guard/limits.h) rests until some operations could pass, but for LIMIT_REST_MS at most:
  * refusing is cheap, and a flood of it is not. Whoever waits as told never gets there. A bot has many
  * connections, which come to rest together: each gets another part of its rest, half of it at least,
@@ -30,6 +30,8 @@ struct loop;
 /* A queue for each length of a rest, so that each is in the order of its ends. */
 struct rests {
     uv_timer_t timer;
+    uv_check_t check; /* while some rest until the next turn */
+    uv_idle_t idle;   /* likewise */
     struct conn *first[REST_LENGTHS], *last[REST_LENGTHS];
     uint32_t begun; /* with a length; tells how much of it the next one gets */
 };

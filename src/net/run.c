@@ -187,7 +187,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     enum status status = STATUS_OK;
     size_t at = 0;
     while (status == STATUS_OK && !conn->close_when_sent && conn->job == NULL &&
-           conn->rest_ms == 0 && conn_unsent(conn) < permit_output(conn)) {
+           conn->rest_ms == 0 && !batch_is_long(&r) && conn_unsent(conn) < permit_output(conn)) {
         const char *problem = "";
         status =
             resp_parse(&conn->parser, limits_of(conn), bytes + at, length - at, &words, &problem);

@@ -1,7 +1,7 @@
 /*
  * The bounds of connections on real sockets: without memory for one it is told so and the next is
- * heard, those past --max-connections take no places, half a command is not waited for, and a flood of
- * refusals has to rest.
+ * heard, clients leave memory for data, those past --max-connections take no places, half a command is
+ * not waited for, nor is one that takes no replies, and a flood of refusals has to rest.
  */
 #include "fake.h"
 
@@ -65,7 +65,7 @@ static void without_memory_the_next_is_heard_all_the_same(void **state)
         turned_away_without_memory(fake.server.resp_port, BUSY_CAPACITY);
         turned_away_without_memory(fake.server.http_port, "HTTP/1.1 503 ");
         expect_pong(before);
-        memory_release(&fake.budget, taken);
+        memory_release_connection(&fake.budget, taken);
         int client = client_open(&fake), http = client_open_port(fake.server.http_port);
         expect_pong(client);
         client_send(http, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -120,7 +120,7 @@ static void one_that_cannot_be_told_is_closed(void **state)
     int held = client_open(&fake);
     expect_pong(held);
     uint64_t taken = take_all_memory();
-    memory_release(&fake.budget, sizeof(struct conn));
+    memory_release_connection(&fake.budget, sizeof(struct conn));
     for (int i = 0; i < 3; i++) {
         int refused = client_open(&fake);
         client_expect_end(refused);
@@ -128,7 +128,7 @@ static void one_that_cannot_be_told_is_closed(void **state)
         while (memory_used(&fake.budget) + sizeof(struct conn) > fake.budget.limit)
             sched_yield();
     }
-    memory_release(&fake.budget, taken - sizeof(struct conn));
+    memory_release_connection(&fake.budget, taken - sizeof(struct conn));
     expect_pong(held);
     close(held);
     fake_stop(&fake);
@@ -173,6 +173,50 @@ static void half_a_command_behind_replies_that_waited_is_closed(void **state)
         assert_int_equal(recv(client, reply, ECHOED + 10, MSG_WAITALL), ECHOED + 10);
     client_expect_end(client);
     expect_pong(other);
+    close(client);
+    close(other);
+    fake_stop(&fake);
+}
+
+/* A command that comes in two pieces meanwhile does not begin its time anew. */
+static void who_takes_no_replies_cannot_buy_time(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.options.slow_timeout_ms = 5000;
+    fake_start(&fake);
+    int client = client_open(&fake), other = client_open(&fake);
+    fill_until_replies_wait(client, other);
+    client_send(client, "PI");
+    expect_pong(other);
+    client_send(client, "NG\r\n");
+    while (atomic_load(&fake.server.connections) > 1)
+        sched_yield();
+    expect_pong(other);
+    close(client);
+    close(other);
+    fake_stop(&fake);
+}
+
+#define LARGE (600 * 1000)
+
+/* What clients have sent and not finished is bounded: the rest of the budget is for data. */
+static void clients_leave_memory_for_data(void **state)
+{
+    (void)state;
+    static char word[ECHOED + 16];
+    fake_init(&fake);
+    fake.budget.connections_max = LARGE;
+    fake_start(&fake);
+    int client = client_open(&fake), other = client_open(&fake);
+    snprintf(word, sizeof word, "$%d\r\n%0*d\r\n", ECHOED, ECHOED, 0);
+    client_send(client, "*100\r\n");
+    for (int i = 0; i < LARGE / ECHOED + 1; i++)
+        client_send(client, word);
+    client_expect(client, BUSY_CAPACITY);
+    client_expect_end(client);
+    expect_pong(other);
+    assert_true(atomic_load(&fake.budget.connections) <= LARGE);
     close(client);
     close(other);
     fake_stop(&fake);
@@ -251,6 +295,41 @@ static void one_that_has_to_rest_is_not_idle(void **state)
     fake_stop(&fake);
 }
 
+/* How often connections had to rest after 100 requests over one, of which one may pass. */
+static uint32_t rests_of_http(const char *proxies)
+{
+    fake_init(&fake);
+    snprintf(fake.options.proxies, sizeof fake.options.proxies, "%s", proxies);
+    fake.options.limit_ip_read = (struct rate){.per_s = 1, .burst = 1};
+    fake_start(&fake);
+    int client = client_open_port(fake.server.http_port);
+    for (int i = 0; i < 100; i++) {
+        char line[256];
+        client_send(client, "GET /v1/items/video:1/counts HTTP/1.1\r\nHost: a\r\n"
+                            "X-Forwarded-For: 203.0.113.7\r\n\r\n");
+        size_t body = 0;
+        do {
+            client_read_line(client, line, sizeof line);
+            sscanf(line, "Content-Length: %zu", &body);
+        } while (line[0] != '\0');
+        assert_true(body < sizeof line);
+        assert_int_equal(recv(client, line, body, MSG_WAITALL), body);
+    }
+    close(client);
+    server_stop(&fake.server);
+    uint32_t begun = fake.server.loops[0].rests.begun;
+    fake_stop(&fake);
+    return begun;
+}
+
+/* A proxy has one connection for many clients: who waits there did not ask too much. */
+static void behind_a_proxy_nobody_rests_for_another(void **state)
+{
+    (void)state;
+    assert_int_not_equal(rests_of_http(""), 0);
+    assert_int_equal(rests_of_http("127.0.0.1"), 0);
+}
+
 static void those_that_rest_may_leave(void **state)
 {
     (void)state;
@@ -312,7 +391,10 @@ int main(void)
         cmocka_unit_test(those_that_are_refused_take_no_places),
         cmocka_unit_test(one_that_cannot_be_told_is_closed),
         cmocka_unit_test(half_a_command_behind_replies_that_waited_is_closed),
+        cmocka_unit_test(who_takes_no_replies_cannot_buy_time),
+        cmocka_unit_test(clients_leave_memory_for_data),
         cmocka_unit_test(a_flood_of_refusals_has_to_rest),
+        cmocka_unit_test(behind_a_proxy_nobody_rests_for_another),
         cmocka_unit_test(one_that_has_to_rest_is_not_idle),
         cmocka_unit_test(those_that_rest_may_leave),
 #ifdef LAUD_FAULTS

@@ -177,7 +177,7 @@ static void no_memory_for_a_job_is_busy(void **state)
     assert_true(memory_charge_connection(&fake.budget, free_bytes - 64));
     client_send(client, "LIKED 1 video:1000001\r\nLIKED 1 video:1\r\n");
     client_expect(client, BUSY_CAPACITY "*1\r\n:1\r\n");
-    memory_release(&fake.budget, free_bytes - 64);
+    memory_release_connection(&fake.budget, free_bytes - 64);
     close(client);
 }
 
