@@ -403,10 +403,10 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
     return status;
 }
 
-/* Following is a reaction like any other, on items of the type `user`. */
+/* Following is a reaction like any other, on an item that stands for the user. */
 static void find_follow(struct decoding *d)
 {
-    int type = names_find_type(d->names, "user", 4);
+    int type = names_find_type(d->names, OP_FOLLOWED_TYPE, strlen(OP_FOLLOWED_TYPE));
     int kind = names_find(d->names, "follow", 6);
     bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
     d->request->type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;

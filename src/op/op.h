@@ -18,6 +18,9 @@
 #define TYPE_UNKNOWN UINT16_MAX
 #define NAME_UNKNOWN UINT8_MAX
 
+/* Who follows a user reacts to the item of this type that has the user's id. */
+#define OP_FOLLOWED_TYPE "user"
+
 enum op_code {
 #define OP(code, name, action, pattern, arguments, items, sort, summary) OP_##code,
 #define ROUTE(code, method, path, words)
