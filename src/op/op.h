@@ -79,6 +79,8 @@ struct op_scratch {
 size_t op_count(void);
 const struct op_spec *op_get(size_t index); /* by enum op_code */
 
+uint32_t op_limit_max(const struct op_spec *spec); /* of its LIMIT; 0: it takes none */
+
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
  * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
