@@ -17,6 +17,7 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
     if (sentence != exchange->sentence)
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s", sentence);
     exchange->status = status;
+    exchange->allow = 0; /* whatever was found out before */
     exchange->next = exchange->count;
 }
 
@@ -126,11 +127,11 @@ static void tell_methods(struct exchange *exchange)
         exchange_refuse(exchange, STATUS_NOT_FOUND, status_sentence(STATUS_NOT_FOUND));
         return;
     }
-    exchange->allow = methods;
     exchange->code = 204;
     exchange->type = NULL;
     if (exchange->method != VERB_OPTIONS)
         exchange_refuse(exchange, STATUS_BAD_METHOD, status_sentence(STATUS_BAD_METHOD));
+    exchange->allow = methods;
 }
 
 static void find_out(struct exchange *exchange, struct loop *loop, struct text body)
