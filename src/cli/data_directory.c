@@ -43,7 +43,8 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
 {
     *sizes = sizes_of(options);
     if (options->store != OPTION_STORE_NONE && sizes->memory < SIZES_STORE_MIN) {
-        log_error("--max-memory is too little for a store, which takes at least %llu MiB",
+        log_error("--max-memory is %llu MiB, too little for a store, which takes at least %llu",
+                  (unsigned long long)(sizes->memory >> 20),
                   (unsigned long long)(SIZES_STORE_MIN >> 20));
         return false;
     }

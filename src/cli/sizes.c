@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "cli/cgroup.h"
 
 /* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
@@ -29,10 +30,16 @@ static uint64_t or_chosen(uint64_t given, uint64_t chosen)
     return given != 0 ? within(given, 0, GIVEN_MOST) : chosen;
 }
 
-struct sizes sizes_of(const struct options *options)
+uint64_t sizes_usual_memory(const char *cgroups, const char *mount)
 {
     uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t bound = or_chosen(options->max_memory, machine / 2);
+    return within(cgroup_memory(cgroups, mount), 0, machine) / 2;
+}
+
+struct sizes sizes_of(const struct options *options)
+{
+    uint64_t bound =
+        or_chosen(options->max_memory, sizes_usual_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
     uint64_t beside = options->store == OPTION_STORE_NONE ? 0 : BESIDE_BYTES + bound / BESIDE_PART;
     uint64_t memory = bound > beside ? bound - beside : 0;
     struct sizes sizes = {

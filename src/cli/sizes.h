@@ -27,6 +27,9 @@ struct sizes {
 /* Less than this is too little for a store. */
 #define SIZES_STORE_MIN MIB(64)
 
+/* The bound where none is given: half of what the machine has, or the cgroup may (cli/cgroup.h). */
+uint64_t sizes_usual_memory(const char *cgroups, const char *mount);
+
 struct sizes sizes_of(const struct options *options);
 
 #endif

@@ -53,6 +53,45 @@ bool ip_parse(struct text text, struct ip *out)
     return inet_pton(AF_INET6, copy, out->bytes) == 1;
 }
 
+/* Digits alone, so many and up to `max`. */
+static bool parse_number(struct text text, size_t digits, unsigned max, unsigned *out)
+{
+    unsigned number = 0;
+    if (text.length == 0 || text.length > digits)
+        return false;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.bytes[i] < '0' || text.bytes[i] > '9')
+            return false;
+        number = number * 10 + (unsigned)(text.bytes[i] - '0');
+    }
+    *out = number;
+    return number <= max;
+}
+
+struct text ip_without_port(struct text host)
+{
+    const char *colon = host.length > 0 ? memrchr(host.bytes, ':', host.length) : NULL;
+    size_t length = colon != NULL ? (size_t)(colon - host.bytes) : host.length;
+    unsigned port;
+    bool cut = colon != NULL && parse_number((struct text){colon + 1, host.length - length - 1}, 5,
+                                             UINT16_MAX, &port);
+    return cut ? (struct text){host.bytes, length} : host;
+}
+
+bool ip_parse_host(struct text host, struct ip *out)
+{
+    if (ip_parse(host, out)) /* first: the end of an IPv6 address may look like a port */
+        return true;
+    host = ip_without_port(host);
+    if (host.length < 2)
+        return false;
+    bool wide = memchr(host.bytes, ':', host.length) != NULL;
+    if (host.bytes[0] != '[')
+        return !wide && ip_parse(host, out);
+    return wide && host.bytes[host.length - 1] == ']' &&
+           ip_parse((struct text){host.bytes + 1, host.length - 2}, out);
+}
+
 struct id ip_client(const struct ip *ip)
 {
     struct id id;
@@ -69,21 +108,6 @@ bool ip_is_loopback(const struct ip *ip)
     return is_v4(ip) ? ip->bytes[12] == 127 : memcmp(ip, &v6, sizeof v6) == 0;
 }
 
-/* Digits alone, up to `max`. */
-static bool parse_bits(struct text text, unsigned max, unsigned *out)
-{
-    unsigned bits = 0;
-    if (text.length == 0 || text.length > 3)
-        return false;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.bytes[i] < '0' || text.bytes[i] > '9')
-            return false;
-        bits = bits * 10 + (unsigned)(text.bytes[i] - '0');
-    }
-    *out = bits;
-    return bits <= max;
-}
-
 static bool parse_net(struct text text, struct ip_net *out)
 {
     const char *slash = memchr(text.bytes, '/', text.length);
@@ -93,7 +117,7 @@ static bool parse_net(struct text text, struct ip_net *out)
     unsigned skipped = is_v4(&out->ip) ? V4_BITS : 0;
     out->bits = 128 - skipped;
     if (slash != NULL &&
-        !parse_bits((struct text){slash + 1, text.length - length - 1}, out->bits, &out->bits))
+        !parse_number((struct text){slash + 1, text.length - length - 1}, 3, out->bits, &out->bits))
         return false;
     out->bits += skipped;
     return true;
@@ -143,7 +167,7 @@ void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *pe
         const char *comma = memchr(list.bytes, ',', list.length);
         size_t length = comma != NULL ? (size_t)(comma - list.bytes) : list.length;
         struct ip ip;
-        if (!ip_parse(text_trim((struct text){list.bytes, length}), &ip))
+        if (!ip_parse_host(text_trim((struct text){list.bytes, length}), &ip))
             *client = *peer;
         else if (!ip_nets_have(ours, &ip))
             *client = ip;

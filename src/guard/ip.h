@@ -37,6 +37,12 @@ struct ip ip_of_socket(const struct sockaddr *address);
 /* An address alone, without port or brackets. */
 bool ip_parse(struct text text, struct ip *out);
 
+/* An address as some put it where a host is named: 10.0.0.1:80, [::1] and [::1]:80 too. */
+bool ip_parse_host(struct text host, struct ip *out);
+
+/* Without the port at its end, if there is one; for a host that is a name, or in brackets. */
+struct text ip_without_port(struct text host);
+
 /* What stands for its client: an IPv4 address, or the /64 of an IPv6 one. */
 struct id ip_client(const struct ip *ip);
 
@@ -51,7 +57,8 @@ bool ip_nets_have(const struct ip_nets *nets, const struct ip *ip);
 
 /*
  * Goes on with a list as X-Forwarded-For has it, left to right: *client becomes the right-most address
- * that is none of ours, `peer` where the list cannot be trusted to the left of what is no address.
+ * that is none of ours, `peer` where the list cannot be trusted to the left of what is no address. Some
+ * proxies put ports and brackets in.
  */
 void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *peer,
                struct ip *client);

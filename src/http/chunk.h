@@ -24,7 +24,8 @@ struct chunk_scan {
 /*
  * Reads on in the body that begins at bytes, and appends its data to body. OK: it is whole and ends
  * before bytes[scan->at]. MORE: call again with the same bytes and some more. BAD_PROTOCOL,
- * BODY_TOO_LARGE (more than max), NO_MEMORY.
+ * BODY_TOO_LARGE (more than max, or with all that is around it more than twice that and 64 KiB, because
+ * the caller keeps those bytes meanwhile), NO_MEMORY.
  */
 enum status chunk_read(struct chunk_scan *scan, const char *bytes, size_t length, size_t max,
                        struct buffer *body);

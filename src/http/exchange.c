@@ -17,6 +17,7 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
     if (sentence != exchange->sentence)
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s", sentence);
     exchange->status = status;
+    exchange->allow = 0; /* whatever was found out before */
     exchange->next = exchange->count;
 }
 
@@ -118,11 +119,11 @@ static void tell_methods(struct exchange *exchange)
         exchange_refuse(exchange, STATUS_NOT_FOUND, status_sentence(STATUS_NOT_FOUND));
         return;
     }
-    exchange->allow = methods;
     exchange->code = 204;
     exchange->type = NULL;
     if (exchange->method != VERB_OPTIONS)
         exchange_refuse(exchange, STATUS_BAD_METHOD, status_sentence(STATUS_BAD_METHOD));
+    exchange->allow = methods;
 }
 
 static void find_out(struct exchange *exchange, struct loop *loop, struct text body)
@@ -149,11 +150,38 @@ static void find_out(struct exchange *exchange, struct loop *loop, struct text b
         begin_route(exchange);
 }
 
+/*
+ * Who owns a name can let it lead here (DNS rebinding): to the browser that has a page from there, this
+ * server is then the page's own, and the page may do with it what no foreign one may. But the browser says
+ * that name. Others say an address, or one that nobody else owns. Where a token is asked for, the page
+ * has none.
+ */
+static bool is_foreign_host(const struct loop *loop, struct text host)
+{
+    const struct options *options = loop->server->parts.options;
+    struct text name = ip_without_port(host);
+    struct ip ip;
+    return host.length > 0 && !access_is_on(&loop->server->access) && !options->insecure &&
+           !text_is(name, "localhost") && !text_is(name, options->http.host) &&
+           !ip_parse_host(host, &ip);
+}
+
+/* Finds out what is asked for, if it may be. */
+static void look(struct exchange *exchange, struct loop *loop, struct text host, struct text body)
+{
+    const struct page *page = page_find(&exchange->target);
+    if ((page == NULL || !page->open) && is_foreign_host(loop, host))
+        exchange_refuse(exchange, STATUS_FOREIGN_HOST, status_sentence(STATUS_FOREIGN_HOST));
+    else
+        find_out(exchange, loop, body);
+}
+
 bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
                     struct text body)
 {
     const struct request *request = &exchange->reader.request;
     struct text target = request_text(bytes, request->target);
+    struct text host = request_text(bytes, request->host);
     exchange->answering = true;
     exchange->method = request->method;
     exchange->old = request->old;
@@ -172,10 +200,10 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange_take_origin(exchange, loop, bytes);
     if (!buffer_append(&exchange->text, target.bytes, target.length))
         return false;
-    const char *problem = target_read(&exchange->target, exchange->text.bytes,
-                                      exchange->text.length, request_text(bytes, request->host));
+    const char *problem =
+        target_read(&exchange->target, exchange->text.bytes, exchange->text.length, host);
     if (problem == NULL) {
-        find_out(exchange, loop, body);
+        look(exchange, loop, host, body);
     } else {
         exchange->keep_alive = false;
         exchange_refuse(exchange, STATUS_BAD_PROTOCOL, problem);

@@ -17,26 +17,23 @@
 #define TEXT_OF(what) #what
 
 #define NAME_SCHEMA "{\"type\":\"string\",\"pattern\":\"^[a-z][a-z0-9_-]{0,31}$\"}"
-#define ITEMS_SCHEMA                                                                               \
-    "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/components/schemas/Item\"}}"
 
-/* How words look, by their names. */
+/* How words look, by their names; write_word adds the bounds of those that have one. */
 static const struct {
     const char *name, *schema;
 } words[] = {
     {"user", "{\"$ref\":\"#/components/schemas/Id\"}"},
     {"among", "{\"$ref\":\"#/components/schemas/Id\"}"},
     {"item", "{\"$ref\":\"#/components/schemas/Item\"}"},
-    {"items", ITEMS_SCHEMA},
     {"kind", NAME_SCHEMA},
     {"type", NAME_SCHEMA},
     {"counter", NAME_SCHEMA},
-    {"limit", "{\"type\":\"integer\",\"minimum\":1}"},
     {"cursor", "{\"type\":\"string\"}"},
     {"last", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}"},
     {"since", "{\"type\":\"string\"}"},
     {"window", "{\"enum\":[\"hour\",\"day\",\"week\"]}"},
-    {"delta", "{\"type\":\"integer\",\"format\":\"int64\"}"},
+    {"delta", "{\"type\":[\"integer\",\"string\"],\"format\":\"int64\","
+              "\"pattern\":\"^[+-]?[0-9]{1,19}$\"}"},
     {"token", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_TOKEN_LENGTH) "}"},
     {"cold", "{\"enum\":[\"skip\",\"ask\"]}"},
 };
@@ -94,6 +91,7 @@ static const char components[] =
     "\"Events\":{\"type\":\"string\",\"description\":\"Server-sent events named counts; the data "
     "of "
     "each is {\\\"items\\\":{item: its counters, ...}}, of the items that changed.\"},"
+    "\"Text\":{\"type\":\"string\"},"
     "\"Status\":{\"type\":\"object\"}}}}";
 
 static bool say(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -115,6 +113,20 @@ static const char *schema_of_word(struct text name)
             return words[i].schema;
     }
     return "{\"type\":\"string\"}";
+}
+
+/* How a word of the route looks, with the bounds that its operation has. */
+static bool write_word(struct buffer *out, const struct route *route, const struct route_word *word)
+{
+    const struct op_spec *op = op_get(route->op);
+    if (word->many || word->split)
+        return say(out,
+                   "{\"type\":\"array\",\"minItems\":1,\"maxItems\":%u,"
+                   "\"items\":{\"$ref\":\"#/components/schemas/Item\"}}",
+                   op->items_max);
+    if (text_is(word->option, "LIMIT"))
+        return say(out, "{\"type\":\"integer\",\"minimum\":1,\"maximum\":%u}", op_limit_max(op));
+    return answer_write_text(out, schema_of_word(word->name));
 }
 
 static const char *schema_of_answer(const struct route *route)
@@ -184,12 +196,40 @@ static bool has_word(const struct route *route, struct text name)
     return false;
 }
 
-static bool write_parameter(struct buffer *out, const struct route_word *word, bool required)
+static bool write_parameter(struct buffer *out, const struct route *route,
+                            const struct route_word *word, bool required)
 {
-    const char *schema = schema_of_word(word->name);
-    return say(out, "{\"name\":\"%.*s\",\"in\":\"%s\",\"required\":%s,%s\"schema\":%s},",
+    return say(out, "{\"name\":\"%.*s\",\"in\":\"%s\",\"required\":%s,%s\"schema\":",
                (int)word->name.length, word->name.bytes, word->segment >= 0 ? "path" : "query",
-               required ? "true" : "false", word->split ? "\"explode\":false," : "", schema);
+               required ? "true" : "false", word->split ? "\"explode\":false," : "") &&
+           write_word(out, route, word);
+}
+
+/* What makes it be this route, and not the one that is taken without: its first such parameter. */
+static struct text choice_of(const struct route *route)
+{
+    struct route_word word;
+    for (const char *at = route->words; route_next_word(route, &at, &word);) {
+        if (word.segment < 0 && !route_word_is_optional(&word))
+            return word.name;
+    }
+    return (struct text){NULL, 0};
+}
+
+/* Those that only the fallback takes. */
+static bool write_fallback(struct buffer *out, const struct route *route,
+                           const struct route *fallback)
+{
+    struct text choice = choice_of(route);
+    bool written = true;
+    struct route_word word;
+    for (const char *at = fallback->words; written && route_next_word(fallback, &at, &word);) {
+        if (word.segment < 0 && !has_word(route, word.name))
+            written = write_parameter(out, fallback, &word, false) &&
+                      say(out, ",\"description\":\"Not together with %.*s.\"},", (int)choice.length,
+                          choice.bytes);
+    }
+    return written;
 }
 
 /* Takes off the last comma, if one is there. */
@@ -207,14 +247,13 @@ static bool write_parameters(struct buffer *out, const struct route *route)
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
         bool in_path = word.segment >= 0;
         if (in_path || route->method != VERB_POST)
-            written = write_parameter(
-                out, &word, in_path || (!route_word_is_optional(&word) && fallback == NULL));
+            written =
+                write_parameter(out, route, &word,
+                                in_path || (!route_word_is_optional(&word) && fallback == NULL)) &&
+                answer_write_text(out, "},");
     }
-    for (const char *at = fallback ? fallback->words : "";
-         written && fallback && route_next_word(fallback, &at, &word);) {
-        if (word.segment < 0 && !has_word(route, word.name))
-            written = write_parameter(out, &word, false);
-    }
+    if (written && fallback != NULL)
+        written = write_fallback(out, route, fallback);
     return written && close_list(out, "],");
 }
 
@@ -231,8 +270,8 @@ static bool write_body(struct buffer *out, const struct route *route)
     written = written && close_list(out, "],\"properties\":{");
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
         if (word.segment < 0)
-            written = say(out, "\"%.*s\":%s,", (int)word.name.length, word.name.bytes,
-                          schema_of_word(word.name));
+            written = say(out, "\"%.*s\":", (int)word.name.length, word.name.bytes) &&
+                      write_word(out, route, &word) && answer_write_text(out, ",");
     }
     return written && close_list(out, "}}}}},");
 }
@@ -278,7 +317,9 @@ static bool write_page(struct buffer *out, const struct page *page)
 {
     return say(out, "\"%s\":{\"get\":{\"summary\":", page->path) &&
            answer_write_string(out, page->summary) && answer_write_text(out, ",") &&
-           write_responses(out, page->type, "Status") && close_list(out, "},");
+           write_responses(out, page->type,
+                           strcmp(page->type, RESPOND_JSON) == 0 ? "Status" : "Text") &&
+           close_list(out, "},");
 }
 
 /* Every operation there is, with a path of its own or without. */

@@ -2,7 +2,7 @@
  * A token that is for some types only is held against the words of an operation before they are
  * decoded, because decoding makes new types. Only a word with a colon can be an item, so what else
  * stands behind items needs no look; an operation that names no type at all may touch any, and is not
- * for such a token.
+ * for such a token. FRIENDS tells of follows too, which no word of it names.
  */
 #include "net/permit.h"
 
@@ -18,8 +18,11 @@ static bool has_item_type(const struct access_token *token, struct text word)
 static bool has_types(const struct access_token *token, const struct op_spec *spec,
                       const struct text *args, uint32_t count)
 {
+    static const struct text followed = {OP_FOLLOWED_TYPE, sizeof OP_FOLLOWED_TYPE - 1};
     bool named = false;
     uint32_t at = 0;
+    if (spec->action == HOT_FRIENDS && !access_has_type(token, followed))
+        return false;
     for (const char *letter = spec->pattern; *letter != '\0' && at < count; letter++, at++) {
         if (*letter == 'y' || *letter == 'i') {
             named = true;

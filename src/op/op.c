@@ -342,6 +342,14 @@ static const struct paging *paging_of(const struct op_spec *spec, char letter)
     return op_writes(spec) ? &paging_sweep : &paging_short;
 }
 
+uint32_t op_limit_max(const struct op_spec *spec)
+{
+    char last = spec->pattern[strlen(spec->pattern) - 1];
+    if (last == 'w')
+        return LIMIT_TOP;
+    return last == 'l' || last == 'p' || last == 's' ? paging_of(spec, last)->most : 0;
+}
+
 /* What it is a page of has been read by now. */
 static enum status decode_page(struct decoding *d, const struct text *words, uint32_t count,
                                const struct paging *paging)
@@ -354,7 +362,7 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
-            status = decode_limit(d, words[i + 1], paging->most);
+            status = decode_limit(d, words[i + 1], op_limit_max(d->spec));
         } else if (paging->place != NULL && !placed && text_is(words[i], paging->place)) {
             placed = true;
             if (words[i + 1].length != 0 && !paging->read(d->request, words[i + 1]))
@@ -390,7 +398,7 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
-            status = decode_limit(d, words[i + 1], LIMIT_TOP);
+            status = decode_limit(d, words[i + 1], op_limit_max(d->spec));
         } else if (!windowed && text_is(words[i], "WINDOW")) {
             windowed = true;
             status = decode_window(d, words[i + 1]);
@@ -403,10 +411,10 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
     return status;
 }
 
-/* Following is a reaction like any other, on items of the type `user`. */
+/* Following is a reaction like any other, on an item that stands for the user. */
 static void find_follow(struct decoding *d)
 {
-    int type = names_find_type(d->names, "user", 4);
+    int type = names_find_type(d->names, OP_FOLLOWED_TYPE, strlen(OP_FOLLOWED_TYPE));
     int kind = names_find(d->names, "follow", 6);
     bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
     d->request->type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;

@@ -18,6 +18,9 @@
 #define TYPE_UNKNOWN UINT16_MAX
 #define NAME_UNKNOWN UINT8_MAX
 
+/* Who follows a user reacts to the item of this type that has the user's id. */
+#define OP_FOLLOWED_TYPE "user"
+
 enum op_code {
 #define OP(code, name, action, pattern, arguments, items, sort, summary) OP_##code,
 #define ROUTE(code, method, path, words)
@@ -75,6 +78,8 @@ struct op_scratch {
 
 size_t op_count(void);
 const struct op_spec *op_get(size_t index); /* by enum op_code */
+
+uint32_t op_limit_max(const struct op_spec *spec); /* of its LIMIT; 0: it takes none */
 
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -104,6 +105,65 @@ static void the_right_most_address_that_is_not_ours_counts(void **state)
     follows("garbage, 203.0.113.1", "203.0.113.1");
 }
 
+static void an_address_may_have_its_port_and_brackets(void **state)
+{
+    (void)state;
+    follows("9.9.9.5:1000", "9.9.9.5");
+    follows("9.9.9.5:0, 10.1.1.1:65535", "9.9.9.5");
+    follows("[2001:db8::1]", "2001:db8::1");
+    follows("[2001:db8::1]:443", "2001:db8::1");
+    follows("198.51.100.9, [2001:db8::1]:443 ,10.2.3.4:80", "2001:db8::1");
+    follows("[::ffff:9.9.9.5]:1", "9.9.9.5");
+    follows("2001:db8::1:443", "2001:db8::1:443"); /* which is an address, and has no port */
+}
+
+static void what_only_looks_like_a_port_is_no_address(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"9.9.9.5:",
+                                      "9.9.9.5:65536",
+                                      "9.9.9.5:000080",
+                                      "9.9.9.5:-1",
+                                      "9.9.9.5:+1",
+                                      "9.9.9.5:8x",
+                                      "9.9.9.5:80:80",
+                                      "9.9.9.5: 80",
+                                      "[9.9.9.5]",
+                                      "[9.9.9.5]:80",
+                                      "[2001:db8::1",
+                                      "2001:db8::1]",
+                                      "[2001:db8::1]:",
+                                      "[2001:db8::1]x",
+                                      "[2001:db8::1]:1:2",
+                                      "[2001:db8::1]443",
+                                      "[]",
+                                      "[]:80",
+                                      "[",
+                                      "]",
+                                      ":80",
+                                      ":",
+                                      "[[2001:db8::1]]",
+                                      "[2001:db8::1%eth0]:80",
+                                      "host:80",
+                                      "unknown:80",
+                                      "::ffff:9.9.9.5:80",
+                                      "1:2:3:4:5:6:7:8:80",
+                                      "[:]",
+                                      "[::1]]:80",
+                                      "[2001:db8::1]:99999",
+                                      "9.9.9.5:4294967296"};
+    struct ip ip;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char list[64];
+        assert_false(ip_parse_host(text_of(bad[i]), &ip));
+        snprintf(list, sizeof list, "203.0.113.1, %s", bad[i]);
+        follows(list, "10.0.0.1");
+    }
+    assert_false(ip_parse_host((struct text){NULL, 0}, &ip));
+    assert_false(ip_parse_host((struct text){"9.9.9.5\0:80", 11}, &ip));
+    assert_false(ip_parse_host((struct text){"[::1\0]", 6}, &ip));
+}
+
 static void loopback_is_known(void **state)
 {
     (void)state;
@@ -124,6 +184,8 @@ int main(void)
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(networks_have_what_is_in_them),
         cmocka_unit_test(the_right_most_address_that_is_not_ours_counts),
+        cmocka_unit_test(an_address_may_have_its_port_and_brackets),
+        cmocka_unit_test(what_only_looks_like_a_port_is_no_address),
         cmocka_unit_test(loopback_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 
 #include "say.h"
 
-#define HOST "Host: x\r\n"
+#define HOST "Host: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
 
 static struct fake fake;

@@ -25,11 +25,12 @@ static json_t *at(json_t *object, const char *key)
     return value;
 }
 
+static const char *const methods[] = {
+    [VERB_GET] = "get", [VERB_PUT] = "put", [VERB_POST] = "post", [VERB_DELETE] = "delete"};
+
 static void has_every_route(void **state)
 {
     (void)state;
-    static const char *const methods[] = {
-        [VERB_GET] = "get", [VERB_PUT] = "put", [VERB_POST] = "post", [VERB_DELETE] = "delete"};
     for (size_t i = 0; i < route_count(); i++) {
         const struct route *route = route_get(i);
         json_t *here = at(at(at(document, "paths"), route->path), methods[route->method]);
@@ -51,6 +52,90 @@ static void has_every_operation(void **state)
         json_t *entry = json_array_get(listed, i);
         assert_string_equal(json_string_value(at(entry, "name")), op_get(i)->name);
         assert_string_equal(json_string_value(at(entry, "arguments")), op_get(i)->arguments);
+    }
+}
+
+/* The parameter of this name among those of a route. */
+static json_t *parameter_of(json_t *here, struct text name)
+{
+    json_t *parameter;
+    size_t i;
+    json_array_foreach(at(here, "parameters"), i, parameter)
+    {
+        if (text_is(name, json_string_value(at(parameter, "name"))))
+            return parameter;
+    }
+    fail_msg("there is no parameter %.*s", (int)name.length, name.bytes);
+    return NULL;
+}
+
+/* The schema of a word, from wherever it comes. */
+static json_t *schema_of(json_t *here, const struct route *route, const struct route_word *word)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)word->name.length, word->name.bytes);
+    if (route->method != VERB_POST || word->segment >= 0)
+        return at(parameter_of(here, word->name), "schema");
+    json_t *content = at(at(at(here, "requestBody"), "content"), "application/json");
+    return at(at(at(content, "schema"), "properties"), name);
+}
+
+/* Lists of items and limits end where the operation does. */
+static void bounds_are_those_of_operations(void **state)
+{
+    (void)state;
+    unsigned lists = 0, limits = 0;
+    for (size_t i = 0; i < route_count(); i++) {
+        const struct route *route = route_get(i);
+        const struct op_spec *op = op_get(route->op);
+        json_t *here = at(at(at(document, "paths"), route->path), methods[route->method]);
+        struct route_word word;
+        for (const char *from = route->words; route_next_word(route, &from, &word);) {
+            json_t *schema = schema_of(here, route, &word);
+            if (word.many || word.split) {
+                assert_int_equal(json_integer_value(at(schema, "maxItems")), op->items_max);
+                lists++;
+            } else if (text_is(word.name, "limit")) {
+                assert_true(op_limit_max(op) > 0);
+                assert_int_equal(json_integer_value(at(schema, "maximum")), op_limit_max(op));
+                limits++;
+            }
+        }
+    }
+    assert_true(lists >= 3 && limits >= 6);
+}
+
+static void has_type(json_t *schema, const char *wanted)
+{
+    json_t *type = at(schema, "type"), *one;
+    size_t i;
+    bool has = json_is_string(type) && strcmp(json_string_value(type), wanted) == 0;
+    json_array_foreach(type, i, one) has = has || strcmp(json_string_value(one), wanted) == 0;
+    assert_true(has);
+}
+
+static void what_is_taken_and_answered_is_described(void **state)
+{
+    (void)state;
+    json_t *paths = at(document, "paths");
+    json_t *add = at(at(paths, "/v1/items/{item}/counters/{counter}"), "post");
+    json_t *content = at(at(at(add, "requestBody"), "content"), "application/json");
+    json_t *delta = at(at(at(content, "schema"), "properties"), "delta");
+    has_type(delta, "integer");
+    has_type(delta, "string");
+
+    json_t *friends = at(at(paths, "/v1/items/{item}/reactions/like"), "get");
+    json_t *cursor = parameter_of(friends, (struct text){"cursor", 6});
+    assert_string_equal(json_string_value(at(cursor, "description")), "Not together with among.");
+
+    for (size_t i = 0; i < page_count(); i++) {
+        const struct page *page = page_get(i);
+        bool json = strcmp(page->type, "application/json") == 0;
+        json_t *answers = at(at(at(at(paths, page->path), "get"), "responses"), "200");
+        const char *leads =
+            json_string_value(at(at(at(at(answers, "content"), page->type), "schema"), "$ref"));
+        has_type(at(at(at(document, "components"), "schemas"), strrchr(leads, '/') + 1),
+                 json ? "object" : "string");
     }
 }
 
@@ -111,6 +196,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_route),
         cmocka_unit_test(has_every_operation),
+        cmocka_unit_test(bounds_are_those_of_operations),
+        cmocka_unit_test(what_is_taken_and_answered_is_described),
         cmocka_unit_test(references_lead_somewhere),
         cmocka_unit_test(tokens_are_described),
         cmocka_unit_test(no_memory),

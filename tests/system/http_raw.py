@@ -62,7 +62,7 @@ class Raw(laud.Connection):
 
 def request(method, path, body=None, **headers):
     """The bytes of a request; a body that is not bytes goes as JSON. `X_Y=None` leaves X-Y out."""
-    fields = {"Host": "laud.test"}
+    fields = {"Host": "localhost"}
     if body is not None and not isinstance(body, bytes):
         body = json.dumps(body).encode()
         fields["Content-Type"] = "application/json"

@@ -53,7 +53,8 @@ class Schemas:
         expect(value in rule, f"{where}: {value!r} is not one of {rule}")
 
     def check_pattern(self, value, rule, where, _):
-        expect(re.search(rule, value), f"{where}: {value!r} does not match {rule}")
+        expect(not isinstance(value, str) or re.search(rule, value),
+               f"{where}: {value!r} does not match {rule}")
 
     def check_minimum(self, value, rule, where, _):
         expect(value >= rule, f"{where}: {value} < {rule}")
