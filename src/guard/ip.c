@@ -53,6 +53,13 @@ bool ip_parse(struct text text, struct ip *out)
     return inet_pton(AF_INET6, copy, out->bytes) == 1;
 }
 
+void ip_format(const struct ip *ip, char out[IP_TEXT_MAX])
+{
+    bool v4 = is_v4(ip);
+    inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? ip->bytes + sizeof v4_prefix : ip->bytes, out,
+              IP_TEXT_MAX);
+}
+
 struct id ip_client(const struct ip *ip)
 {
     struct id id;

@@ -37,6 +37,9 @@ struct ip ip_of_socket(const struct sockaddr *address);
 /* An address alone, without port or brackets. */
 bool ip_parse(struct text text, struct ip *out);
 
+/* The same back, terminated; IPv4 as such. */
+void ip_format(const struct ip *ip, char out[IP_TEXT_MAX]);
+
 /* What stands for its client: an IPv4 address, or the /64 of an IPv6 one. */
 struct id ip_client(const struct ip *ip);
 
