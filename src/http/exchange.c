@@ -216,6 +216,7 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                                 .type = exchange->type,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
+                                .lasting = exchange->status == STATUS_READONLY,
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
                                 .stream = stream_is_due(exchange),

@@ -373,12 +373,19 @@ static void http_shrink(struct conn *conn)
     exchange_shrink(conn->exchange);
 }
 
-static bool http_write_error(struct buffer *out, enum status status, const char *sentence,
-                             unsigned flags)
+/* Who asked is known by the exchange, which has the last request that was answered. */
+static bool http_write_error(const struct conn *conn, struct buffer *out, enum status status,
+                             const char *sentence, unsigned flags)
 {
     struct buffer body = {.budget = out->budget};
-    struct response response = {
-        .code = status_http(status), .type = RESPOND_JSON, .last = (flags & FACE_LAST) != 0};
+    struct response response = {.code = status_http(status),
+                                .type = RESPOND_JSON,
+                                .lasting = status == STATUS_READONLY,
+                                .last = (flags & FACE_LAST) != 0};
+    if (exchange != NULL) {
+        response.origin = exchange->origin_known ? exchange->origin : NULL;
+        response.old = exchange->old;
+    }
     bool written = (flags & FACE_BARE) || answer_write_error(&body, status, sentence);
     written = written && respond_write(out, &response, body.bytes, body.length);
     buffer_free(&body);
@@ -408,3 +415,5 @@ const struct face http_face = {.name = "http",
                                .write_error = http_write_error,
                                .write = http_write,
                                .take_back = http_take_back};
+    const struct exchange *exchange = conn != NULL ? conn->exchange : NULL;
+                               .ends_when_failed = true,

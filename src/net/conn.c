@@ -187,6 +187,33 @@ void conn_release(struct conn *conn, const struct reply_group *group)
     conn_resume(conn);
 }
 
+/* Will anything be said behind this place of `out`, for what was taken already? */
+static bool is_last(const struct conn *conn, size_t end)
+{
+    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL && !conn->blocked &&
+           end == conn->out.length;
+}
+
+/* One error for each reply of the group; behind the last the connection ends, if `last`. */
+static bool write_errors(const struct conn *conn, const struct reply_group *group, bool last,
+                         enum status status, struct buffer *errors)
+{
+    bool written = true;
+    for (uint32_t i = 0; written && i < group->replies; i++)
+        written = conn->face->write_error(conn, errors, status, status_sentence(status),
+                                          (group->bare ? FACE_BARE : 0) |
+                                              (last && i + 1 == group->replies ? FACE_LAST : 0));
+    return written;
+}
+
+/* What the client sent behind that is not looked at: it was told that the connection closes. */
+static void end_when_sent(struct conn *conn)
+{
+    conn->close_when_sent = conn->linger = true;
+    conn->in.length = 0;
+    set_reading(conn, false);
+}
+
 /*
  * The replies of this group, the oldest that waits, promised what did not come true: an error takes
  * the place of each.
@@ -207,10 +234,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     size_t from = (size_t)(conn->released - conn->out_start);
     size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
     struct buffer errors = {.budget = conn->out.budget};
-    bool written = true;
-    for (uint32_t i = 0; written && i < group->replies; i++)
-        written = conn->face->write_error(&errors, status, status_sentence(status),
-                                          group->bare ? FACE_BARE : 0);
+    bool last = conn->face->ends_when_failed && is_last(conn, to);
+    bool written = write_errors(conn, group, last, status, &errors);
     size_t length = errors.length;
     written = written && buffer_append(&errors, conn->out.bytes + to, conn->out.length - to);
     conn->out.length = from;
@@ -222,6 +247,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     }
     conn->shift += (int64_t)length - (int64_t)(to - from);
     conn->released += length;
+    if (last)
+        end_when_sent(conn);
     flush(conn);
     conn_resume(conn);
 }
@@ -498,7 +525,7 @@ static void refuse_connection(struct conn *conn)
     conn->close_when_sent = true;
     conn->linger = conn->loop->refused <= LIMIT_REFUSED;
     conn->loop->clock_ns = clock_monotonic_ns();
-    if (!conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
+    if (!conn->face->write_error(conn, &conn->out, STATUS_TOO_MANY_CONNECTIONS,
                                  status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST)) {
         conn_close(conn); /* nothing would ever be sent, and so nothing end it */
         return;

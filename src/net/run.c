@@ -236,9 +236,10 @@ static void resp_close(struct conn *conn)
     (void)conn;
 }
 
-static bool resp_write_error(struct buffer *out, enum status status, const char *sentence,
-                             unsigned flags)
+static bool resp_write_error(const struct conn *conn, struct buffer *out, enum status status,
+                             const char *sentence, unsigned flags)
 {
+    (void)conn;
     (void)flags;
     return resp_error(out, status_resp(status), sentence);
 }
