@@ -147,9 +147,9 @@ static void find_out(struct exchange *exchange, struct loop *loop, struct text b
         tell_methods(exchange);
         return;
     }
+    exchange->route = route;
     if (!take_body(exchange, body, loop))
         return;
-    exchange->route = route;
     if (page != NULL)
         begin_page(exchange, loop, page);
     else if (batch)

@@ -35,7 +35,7 @@ bool batch_send_away(struct running *r, uint32_t from);
 /* Looks at the clock: how long it took since the last time. */
 uint64_t batch_lap(struct running *r);
 
-/* The first requests of the batch are answered. */
+/* The first requests of the batch are answered; one of the server's own may be behind them. */
 void batch_watch(struct running *r, uint32_t count);
 
 /* Writes the reply to requests[index]. */

@@ -473,19 +473,21 @@ void conn_unblock(struct conn *conn)
     conn_resume(conn);
 }
 
-/* How it went counts as if the loop had run it. */
+/* How it went counts as if the loop had run it; what nobody asked for does not. */
 static void watch_job(struct conn *conn, const struct job *job)
 {
     struct loop *loop = conn->loop;
     loop->clock_ns = clock_monotonic_ns();
     uint64_t took_ns = loop->clock_ns - job->since_ns;
-    watch_ran(&loop->watch, job->requests, job->count, took_ns, loop->clock_ns);
-    buckets_raise(&loop->watch.meter.by_worker, job->count);
-    for (uint32_t i = 0; job->errors > 0 && i < job->count; i++)
+    if (job->commands == 0)
+        return;
+    watch_ran(&loop->watch, job->requests, job->commands, took_ns, loop->clock_ns);
+    buckets_raise(&loop->watch.meter.by_worker, job->commands);
+    for (uint32_t i = 0; job->errors > 0 && i < job->commands; i++)
         if (job->requests[i].status != STATUS_OK)
             meter_failed(&loop->watch.meter, job->requests[i].op, job->requests[i].status, true);
     if (watch_is_slow(&loop->watch, took_ns))
-        watch_slow_requests(&loop->watch, job->requests, job->count, loop->server->parts.names,
+        watch_slow_requests(&loop->watch, job->requests, job->commands, loop->server->parts.names,
                             conn_client(conn), took_ns, clock_wall_ms() / 1000);
 }
 
@@ -499,7 +501,7 @@ void conn_take_back(struct conn *conn, struct job *job)
         return;
     }
     bool written = !job->failed && conn->face->take_back(conn, job);
-    loop_count(&conn->loop->stats.commands, job->count);
+    loop_count(&conn->loop->stats.commands, job->commands);
     loop_count(&conn->loop->stats.errors, job->errors);
     conn->wrote = conn->wrote || job->writes;
     watch_job(conn, job);

@@ -49,7 +49,10 @@ struct face {
     bool (*write_error)(const struct conn *conn, struct buffer *out, enum status status,
                         const char *sentence, unsigned flags);
 
-    /* By a worker: what job->requests[index] came to, into job->out. */
+    /*
+     * By a worker: what job->requests[index] came to, into job->out. If that cannot be told, its
+     * status becomes the reason.
+     */
     bool (*write)(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                   const struct names *names);
 
