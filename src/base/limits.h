@@ -63,6 +63,7 @@
 #define LIMIT_INLINE      KIB(16) /* bytes of an inline command */
 #define LIMIT_CLIENT_NAME 64      /* bytes of a connection's name */
 #define LIMIT_READ        KIB(64) /* bytes taken from a connection at a time */
+#define LIMIT_OUTPUT_MIN  KIB(64) /* the least that --output-buffer can be */
 #define LIMIT_OUTPUT_SOFT MIB(1)  /* unsent reply bytes past which a connection is not read */
 #define LIMIT_DRAIN_MS    5000    /* longest wait for replies to leave when stopping */
 #define LIMIT_LINGER      MIB(16) /* bytes thrown away behind the last reply of a connection */
@@ -74,7 +75,9 @@
 #define LIMIT_HTTP_LINE    KIB(8) /* bytes of a request line */
 #define LIMIT_HTTP_HEADERS 64     /* header fields of a request */
 #define LIMIT_HTTP_BATCH   200    /* operations in one POST /v1/batch */
+#define LIMIT_HTTP_ERROR   256    /* bytes of an error in a batch, with its plain sentence */
 #define LIMIT_HTTP_WORDS   1100   /* words of one operation, with all items it may have */
+#define LIMIT_ANSWER_HEAD  KIB(1) /* bytes of the head of an answer, at most */
 #define LIMIT_CHUNK_LINE   128    /* bytes of the line before a chunk, or of a trailer */
 #define LIMIT_JSON_DEPTH   16     /* arrays and objects inside each other */
 #define LIMIT_JSON_VALUES  20000  /* values in one body */
@@ -116,6 +119,8 @@ _Static_assert(LIMIT_ITEMS <= LIMIT_BATCH_ITEMS, "any one command fits a batch")
 _Static_assert(LIMIT_LIVE_ITEMS <= LIMIT_ITEMS, "a stream is a command");
 _Static_assert(LIMIT_CHANGES <= LIMIT_CHANGES_LOOKS, "a page can be full");
 _Static_assert(LIMIT_ITEMS + 16 <= LIMIT_HTTP_WORDS, "any operation can be asked for over HTTP");
+_Static_assert(LIMIT_ANSWER_HEAD + LIMIT_HTTP_BATCH * LIMIT_HTTP_ERROR <= LIMIT_OUTPUT_MIN,
+               "errors in place of all results of a batch can always be sent");
 _Static_assert(LIMIT_JOURNAL_SLACK < LIMIT_SEGMENT_MIN / 8, "the slack fits the smallest ring");
 
 #endif

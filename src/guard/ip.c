@@ -92,6 +92,13 @@ bool ip_parse_host(struct text host, struct ip *out)
            ip_parse((struct text){host.bytes + 1, host.length - 2}, out);
 }
 
+void ip_format(const struct ip *ip, char out[IP_TEXT_MAX])
+{
+    bool v4 = is_v4(ip);
+    inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? ip->bytes + sizeof v4_prefix : ip->bytes, out,
+              IP_TEXT_MAX);
+}
+
 struct id ip_client(const struct ip *ip)
 {
     struct id id;

@@ -43,6 +43,9 @@ bool ip_parse_host(struct text host, struct ip *out);
 /* Without the port at its end, if there is one; for a host that is a name, or in brackets. */
 struct text ip_without_port(struct text host);
 
+/* The same back, terminated; IPv4 as such. */
+void ip_format(const struct ip *ip, char out[IP_TEXT_MAX]);
+
 /* What stands for its client: an IPv4 address, or the /64 of an IPv6 one. */
 struct id ip_client(const struct ip *ip);
 

@@ -103,6 +103,7 @@ struct hot_request {
     bool has_token;
     bool memory_only; /* FEED: what memory does not know is not asked of the store */
     uint8_t op;       /* its place in the table of operations; the hot tier does not care */
+    bool own;         /* nobody has asked for it but the server; the hot tier does not care */
     uint32_t time_s;
     uint32_t item_count;
     struct id user;

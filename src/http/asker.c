@@ -1,18 +1,8 @@
 #include "http/asker.h"
 
-#define SCHEME "Bearer "
+#include "net/permit.h"
 
-void asker_take_token(struct conn *conn, const struct request *request, const char *bytes)
-{
-    const struct access *access = &conn->loop->server->access;
-    struct text text = request_text(bytes, request->authorization);
-    size_t scheme = strlen(SCHEME);
-    conn->token = NULL;
-    if (!access_is_on(access) || text.length < scheme ||
-        strncasecmp(text.bytes, SCHEME, scheme) != 0)
-        return;
-    conn->token = access_find(access, (struct text){text.bytes + scheme, text.length - scheme});
-}
+#define SCHEME "Bearer "
 
 /* One behind a proxy of ours is whom that says it is. */
 static struct ip client_of(const struct conn *conn, const struct request *request,
@@ -23,6 +13,20 @@ static struct ip client_of(const struct conn *conn, const struct request *reques
     for (uint32_t i = 0; conn->many && i < request->forwarded_count; i++)
         ip_follow(ours, request_text(bytes, request->forwarded[i]), &conn->peer, &client);
     return client;
+}
+
+void asker_take_token(struct conn *conn, const struct request *request, const char *bytes)
+{
+    const struct access *access = &conn->loop->server->access;
+    struct text text = request_text(bytes, request->authorization);
+    size_t scheme = strlen(SCHEME);
+    conn->token = NULL;
+    if (!access_is_on(access) || text.length < scheme ||
+        strncasecmp(text.bytes, SCHEME, scheme) != 0)
+        return;
+    struct ip client = client_of(conn, request, bytes);
+    conn->token =
+        permit_find_token(conn, (struct text){text.bytes + scheme, text.length - scheme}, &client);
 }
 
 bool asker_take_client(struct conn *conn, const struct request *request, const char *bytes)

@@ -8,7 +8,7 @@
 #include "http/request.h"
 #include "net/conn.h"
 
-/* Authorization: Bearer and a token. */
+/* Authorization: Bearer and a token; one that is none is logged. */
 void asker_take_token(struct conn *conn, const struct request *request, const char *bytes);
 
 /* Client and device, for the limits. False: no device can have such an id. */

@@ -140,10 +140,10 @@ static void find_out(struct exchange *exchange, struct loop *loop, struct text b
         tell_methods(exchange);
         return;
     }
+    exchange->route = route;
     if (!take_body(exchange, body, loop))
         return;
     exchange->page = page;
-    exchange->route = route;
     if (batch)
         begin_batch(exchange);
     else if (route != NULL)
@@ -236,6 +236,7 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                                 .type = exchange->type,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
+                                .lasting = exchange->status == STATUS_READONLY,
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
                                 .stream = stream_is_due(exchange),

@@ -23,8 +23,7 @@
 /* What a request of the batch at hand is for. */
 struct slot {
     uint32_t items; /* place of its first item among the words */
-    bool count;     /* it follows a change: only the counter `name` is shown */
-    uint8_t name;
+    uint8_t name;   /* of the counter to be shown, if it is our own behind a change */
 };
 
 struct exchange {
@@ -43,6 +42,7 @@ struct exchange {
     uint32_t count, next;      /* operations there are, and the first that was not yet run */
 
     /* Operations of it in the loop's batch. */
+    size_t room;         /* bytes that the results of a batch may be, all together */
     struct buffer words; /* of struct text */
     struct slot slots[LIMIT_BATCH];
     char number[24]; /* a word that came as one */

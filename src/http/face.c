@@ -20,44 +20,98 @@
 #include "net/batch.h"
 #include "net/permit.h"
 
-/* What one request of the batch came to. */
-static bool write_part(struct buffer *out, const struct exchange *exchange, uint32_t slot,
-                       const struct hot_request *request, const struct hot_scratch *scratch,
-                       const struct names *names)
+/* What the one operation of a route came to, or the counter behind it. */
+static bool write_alone(struct buffer *out, const struct exchange *exchange, uint32_t slot,
+                        const struct hot_request *request, const struct hot_scratch *scratch,
+                        const struct names *names)
 {
     const struct slot *at = &exchange->slots[slot];
-    bool batch = exchange->route == NULL;
-    if (at->count)
+    if (request->own)
         return answer_write_count(out, request, scratch, at->name);
-    if (request->status == STATUS_OK)
-        return answer_write(out, request, scratch, names, words_at(exchange, at->items),
-                            !batch && route_is_single(exchange->route)) &&
-               (!batch || answer_write_text(out, ","));
-    return !batch || (answer_write_error(out, request->status, status_sentence(request->status)) &&
-                      answer_write_text(out, ","));
+    return request->status != STATUS_OK ||
+           answer_write(out, request, scratch, names, words_at(exchange, at->items),
+                        route_is_single(exchange->route));
+}
+
+/*
+ * Is there room for what stands in `out`, if each operation of the batch may still need an error? Of
+ * the results, `before` bytes are elsewhere.
+ */
+static bool fits(const struct exchange *exchange, size_t before, const struct buffer *out)
+{
+    return before + out->length + (size_t)exchange->count * LIMIT_HTTP_ERROR <= exchange->room;
+}
+
+/* Only what an error says in few words has its room in any case. */
+static bool write_error(struct buffer *out, const struct exchange *exchange, size_t before,
+                        enum status status, const char *sentence)
+{
+    size_t length = out->length;
+    if (!answer_write_error(out, status, sentence))
+        return false;
+    if (!fits(exchange, before, out)) {
+        out->length = length;
+        if (!answer_write_error(out, status, status_sentence(status)))
+            return false;
+    }
+    return answer_write_text(out, ",");
+}
+
+/* What one operation of many came to. It has been run, also where its result does not fit. */
+static bool write_result(struct buffer *out, const struct exchange *exchange, uint32_t slot,
+                         struct hot_request *request, const struct hot_scratch *scratch,
+                         const struct names *names)
+{
+    size_t before = out == &exchange->reply ? 0 : exchange->reply.length, length = out->length;
+    if (request->status == STATUS_OK) {
+        if (!answer_write(out, request, scratch, names,
+                          words_at(exchange, exchange->slots[slot].items), false))
+            return false;
+        if (fits(exchange, before, out))
+            return answer_write_text(out, ",");
+        out->length = length;
+        request->status = STATUS_ANSWER_TOO_LARGE;
+    }
+    return write_error(out, exchange, before, request->status, status_sentence(request->status));
+}
+
+/* What one request of the batch came to. */
+static bool write_part(struct buffer *out, const struct exchange *exchange, uint32_t slot,
+                       struct hot_request *request, const struct hot_scratch *scratch,
+                       const struct names *names)
+{
+    return exchange->route != NULL ? write_alone(out, exchange, slot, request, scratch, names)
+                                   : write_result(out, exchange, slot, request, scratch, names);
 }
 
 /* Alone, an operation that failed is the answer to the request. */
-static void note_status(struct exchange *exchange, uint32_t slot, enum status status)
+static void note_status(struct exchange *exchange, const struct hot_request *request)
 {
-    if (exchange->route != NULL && !exchange->slots[slot].count && status != STATUS_OK)
-        exchange_refuse(exchange, status, status_sentence(status));
+    if (exchange->route != NULL && !request->own && request->status != STATUS_OK)
+        exchange_refuse(exchange, request->status, status_sentence(request->status));
+}
+
+/* An operation was run, and its answer is an error. */
+static void count_failure(struct loop *loop, uint32_t operation, enum status status)
+{
+    loop_count(&loop->stats.errors, 1);
+    meter_failed(&loop->watch.meter, operation, status, true);
 }
 
 static void reply_to(struct running *r, uint32_t index)
 {
     struct loop *loop = r->loop;
     struct exchange *exchange = r->conn->exchange;
-    const struct hot_request *request = &loop->requests[index];
-    loop_count(&loop->stats.commands, 1);
-    if (request->status != STATUS_OK) {
-        loop_count(&loop->stats.errors, 1);
-        meter_failed(&loop->watch.meter, request->op, request->status, true);
-    }
-    note_status(exchange, index, request->status);
+    struct hot_request *request = &loop->requests[index];
     if (!write_part(&exchange->reply, exchange, index, request, &loop->hot_scratch,
                     loop->server->parts.names))
         r->out_of_memory = true;
+    note_status(exchange, request);
+    if (request->own)
+        return;
+    loop_count(&loop->stats.commands, 1);
+    if (request->status != STATUS_OK)
+        count_failure(loop, request->op, request->status);
 }
 
 /* Where among the words of an operation its items begin. */
@@ -113,15 +167,22 @@ static void gather_count(struct running *r)
     uint8_t name = change->name;
     enum status status = gather_passed(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
     ASSERT(status == STATUS_OK && r->batch == 2);
-    exchange->slots[1] = (struct slot){.count = true, .name = name};
+    r->loop->requests[1].own = true;
+    exchange->slots[1].name = name;
 }
 
-/* An operation that is none, or was not run. */
-static void count_refusal(struct loop *loop, enum status status)
+/* An operation that was not run, or METER_NONE. */
+static void count_refusal(struct loop *loop, uint32_t operation, enum status status)
 {
     loop_count(&loop->stats.commands, 1);
     loop_count(&loop->stats.errors, 1);
-    meter_failed(&loop->watch.meter, METER_NONE, status, false);
+    meter_failed(&loop->watch.meter, operation, status, false);
+}
+
+/* The operation of a route, as meters count it. */
+static uint32_t operation_of(const struct exchange *exchange)
+{
+    return exchange->route != NULL ? (uint32_t)exchange->route->op : METER_NONE;
 }
 
 /* A limit was met; a batch of operations has no head for each to say when to come again. */
@@ -133,10 +194,11 @@ static void say_limited(struct running *r, struct exchange *exchange)
 }
 
 /* An operation is refused, now that it is its turn to be answered. */
-static void refuse_operation(struct running *r, struct exchange *exchange, enum status status)
+static void refuse_operation(struct running *r, struct exchange *exchange, uint32_t operation,
+                             enum status status)
 {
     r->conn->passed = false;
-    count_refusal(r->loop, status);
+    count_refusal(r->loop, operation, status);
     if (status == STATUS_LIMITED)
         say_limited(r, exchange);
 }
@@ -153,7 +215,7 @@ static enum status run_route(struct running *r, struct exchange *exchange)
         return status;
     ASSERT(status != STATUS_MORE); /* the batch is empty, and any one operation fits */
     if (status != STATUS_OK) {
-        refuse_operation(r, exchange, status);
+        refuse_operation(r, exchange, operation_of(exchange), status);
         exchange_refuse(exchange, status, exchange->sentence);
         return STATUS_OK;
     }
@@ -163,23 +225,39 @@ static enum status run_route(struct running *r, struct exchange *exchange)
     return STATUS_OK;
 }
 
-static enum status gather_one(struct running *r, struct exchange *exchange, uint32_t index)
+/* *operation: which it is, or METER_NONE. */
+static enum status gather_one(struct running *r, struct exchange *exchange, uint32_t index,
+                              uint32_t *operation)
 {
     const struct op_spec *spec = NULL;
     uint32_t first = words_count(exchange), count = 0;
     enum status status = words_of_batch(exchange, &r->loop->server->commands, index, &spec, &count,
                                         exchange->sentence, sizeof exchange->sentence);
+    *operation = spec != NULL ? (uint32_t)(spec - op_get(0)) : METER_NONE;
     return status == STATUS_OK ? gather(r, spec, first, count) : status;
+}
+
+/*
+ * What is left of --output-buffer for the results of a batch, behind what has not left yet: past it
+ * the connection would be closed, and what was done would not be told.
+ */
+static size_t room_for_results(const struct running *r)
+{
+    size_t most = r->loop->server->parts.options->output_buffer;
+    size_t taken = conn_unsent(r->conn) + LIMIT_ANSWER_HEAD;
+    return most > taken ? most - taken : 0;
 }
 
 /* As many operations of a batch as fit; one that is refused is answered once it is the first. */
 static enum status run_step(struct running *r, struct exchange *exchange)
 {
     enum status status = STATUS_OK;
+    uint32_t operation = METER_NONE;
     exchange->words.length = 0;
+    exchange->room = room_for_results(r);
     while (status == STATUS_OK && exchange->next + r->batch < exchange->count &&
            r->batch < LIMIT_BATCH)
-        status = gather_one(r, exchange, exchange->next + r->batch);
+        status = gather_one(r, exchange, exchange->next + r->batch, &operation);
     if (r->batch > 0) {
         exchange->next += r->batch;
         batch_run(r, reply_to);
@@ -188,10 +266,9 @@ static enum status run_step(struct running *r, struct exchange *exchange)
     if (status == STATUS_BLOCKED)
         return status;
     ASSERT(status != STATUS_MORE && status != STATUS_OK);
-    refuse_operation(r, exchange, status);
+    refuse_operation(r, exchange, operation, status);
     exchange->next++;
-    if (!answer_write_error(&exchange->reply, status, exchange->sentence) ||
-        !answer_write_text(&exchange->reply, ","))
+    if (!write_error(&exchange->reply, exchange, 0, status, exchange->sentence))
         r->out_of_memory = true;
     return STATUS_OK;
 }
@@ -203,11 +280,13 @@ static void finish(struct running *r, struct exchange *exchange)
     struct server *server = r->loop->server;
     bool last = r->loop->stopping || !exchange->keep_alive;
     if (exchange->status == STATUS_OK &&
-        exchange->reply.length > server->parts.options->output_buffer)
+        exchange->reply.length > server->parts.options->output_buffer) {
         exchange_refuse(exchange, STATUS_ANSWER_TOO_LARGE,
                         status_sentence(STATUS_ANSWER_TOO_LARGE));
+        count_failure(r->loop, operation_of(exchange), STATUS_ANSWER_TOO_LARGE);
+    }
     if (stream_is_due(exchange) && !stream_begin(conn, exchange))
-        count_refusal(r->loop, exchange->status);
+        count_failure(r->loop, operation_of(exchange), exchange->status);
     conn->replies++;
     conn->bare = conn->bare || exchange->method == VERB_HEAD;
     last = last || exchange->stream != NULL;
@@ -219,8 +298,7 @@ static void finish(struct running *r, struct exchange *exchange)
 /* OK: answered, or a worker has some of it, or this run was long. BLOCKED: to be called again. */
 static enum status answer(struct running *r, struct exchange *exchange)
 {
-    size_t reply_max = r->loop->server->parts.options->output_buffer;
-    while (exchange->next < exchange->count && exchange->reply.length <= reply_max) {
+    while (exchange->next < exchange->count) {
         enum status status =
             exchange->route != NULL ? run_route(r, exchange) : run_step(r, exchange);
         bool more = exchange->next < exchange->count;
@@ -243,7 +321,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, co
     if (exchange->reader.parsed)
         exchange_take_origin(exchange, r->loop, bytes);
     exchange_refuse(exchange, status, problem);
-    count_refusal(r->loop, status);
+    count_refusal(r->loop, METER_NONE, status);
     finish(r, exchange);
     return STATUS_BAD_PROTOCOL;
 }
@@ -303,7 +381,7 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
     else if (exchange->status == STATUS_OK && exchange->page != NULL)
         write_page(r, exchange);
     if (exchange->status != STATUS_OK)
-        count_refusal(r->loop, exchange->status);
+        count_refusal(r->loop, operation_of(exchange), exchange->status);
     request_reset(&exchange->reader);
     exchange->continued = false;
     return STATUS_OK;
@@ -398,12 +476,20 @@ static void http_shrink(struct conn *conn)
     exchange_shrink(conn->exchange);
 }
 
-static bool http_write_error(struct buffer *out, enum status status, const char *sentence,
-                             unsigned flags)
+/* Who asked is known by the exchange, which has the last request that was answered. */
+static bool http_write_error(const struct conn *conn, struct buffer *out, enum status status,
+                             const char *sentence, unsigned flags)
 {
+    const struct exchange *exchange = conn != NULL ? conn->exchange : NULL;
     struct buffer body = {.budget = out->budget};
-    struct response response = {
-        .code = status_http(status), .type = RESPOND_JSON, .last = (flags & FACE_LAST) != 0};
+    struct response response = {.code = status_http(status),
+                                .type = RESPOND_JSON,
+                                .lasting = status == STATUS_READONLY,
+                                .last = (flags & FACE_LAST) != 0};
+    if (exchange != NULL) {
+        response.origin = exchange->origin_known ? exchange->origin : NULL;
+        response.old = exchange->old;
+    }
     bool written = (flags & FACE_BARE) || answer_write_error(&body, status, sentence);
     written = written && respond_write(out, &response, body.bytes, body.length);
     buffer_free(&body);
@@ -421,11 +507,12 @@ static bool http_take_back(struct conn *conn, const struct job *job)
 {
     struct exchange *exchange = conn->exchange;
     for (uint32_t i = 0; i < job->count; i++)
-        note_status(exchange, job->from + i, job->requests[i].status);
+        note_status(exchange, &job->requests[i]);
     return buffer_append(&exchange->reply, job->out.bytes, job->out.length);
 }
 
 const struct face http_face = {.name = "http",
+                               .ends_when_failed = true,
                                .open = http_open,
                                .close = http_close,
                                .shrink = http_shrink,

@@ -110,7 +110,8 @@ static bool write_number(struct buffer *out, const char *name, uint64_t number)
 
 static bool write_retry(struct buffer *out, const struct response *response)
 {
-    uint64_t retry_s = response->retry_s == 0 && response->code == 503 ? 1 : response->retry_s;
+    bool passes = response->code == 503 && !response->lasting;
+    uint64_t retry_s = response->retry_s == 0 && passes ? 1 : response->retry_s;
     return retry_s == 0 || (write_number(out, "Retry-After: ", retry_s) &&
                             (response->origin == NULL ||
                              write_field(out, "Access-Control-Expose-Headers: ", "Retry-After")));

@@ -14,7 +14,8 @@ struct response {
     int code;
     const char *type;   /* of the body; NULL: there is none */
     unsigned allow;     /* methods to tell, as bits 1 << enum verb; 0: none */
-    uint64_t retry_s;   /* when to come again; 0: not told, but for 503 */
+    uint64_t retry_s;   /* when to come again; 0: not told, but for 503 that is not lasting */
+    bool lasting;       /* coming again is of no use before somebody has done something */
     const char *origin; /* web origin that may read it; NULL: none is told */
     bool preflight;     /* and what such a page may do */
     bool stream;        /* the body has no end that is known */

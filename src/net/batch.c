@@ -113,6 +113,7 @@ void batch_watch(struct running *r, uint32_t count)
 {
     struct loop *loop = r->loop;
     uint64_t took_ns = batch_lap(r);
+    count -= loop->requests[count - 1].own;
     watch_ran(&loop->watch, loop->requests, count, took_ns, loop->clock_ns);
     if (watch_is_slow(&loop->watch, took_ns))
         watch_slow_requests(&loop->watch, loop->requests, count, loop->server->parts.names,

@@ -44,7 +44,7 @@ static inline bool batch_is_long(const struct running *r)
     return r->since_ns - r->now_ns > LIMIT_RUN_NS;
 }
 
-/* The first requests of the batch are answered. */
+/* The first requests of the batch are answered; one of the server's own may be behind them. */
 void batch_watch(struct running *r, uint32_t count);
 
 /* Writes the reply to requests[index]. */

@@ -5,12 +5,20 @@
 #ifndef LAUD_NET_COMMAND_H
 #define LAUD_NET_COMMAND_H
 
+#include "base/status.h"
 #include "base/text.h"
 #include "op/op.h"
 
 struct conn;
 
-typedef bool session_fn(struct conn *conn, const struct text *args, uint32_t count);
+/* Why a command of a session is refused: the reply to it. OK: it is not. */
+struct refusal {
+    enum status status;
+    const char *sentence;
+};
+
+typedef bool session_fn(struct conn *conn, const struct text *args, uint32_t count,
+                        struct refusal *refusal);
 
 struct command {
     const char *name; /* upper case */

@@ -187,6 +187,33 @@ void conn_release(struct conn *conn, const struct reply_group *group)
     conn_resume(conn);
 }
 
+/* Will anything be said behind this place of `out`, for what was taken already? */
+static bool is_last(const struct conn *conn, size_t end)
+{
+    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL && !conn->blocked &&
+           end == conn->out.length;
+}
+
+/* One error for each reply of the group; behind the last the connection ends, if `last`. */
+static bool write_errors(const struct conn *conn, const struct reply_group *group, bool last,
+                         enum status status, struct buffer *errors)
+{
+    bool written = true;
+    for (uint32_t i = 0; written && i < group->replies; i++)
+        written = conn->face->write_error(conn, errors, status, status_sentence(status),
+                                          (group->bare ? FACE_BARE : 0) |
+                                              (last && i + 1 == group->replies ? FACE_LAST : 0));
+    return written;
+}
+
+/* What the client sent behind that is not looked at: it was told that the connection closes. */
+static void end_when_sent(struct conn *conn)
+{
+    conn->close_when_sent = conn->linger = true;
+    conn->in.length = 0;
+    set_reading(conn, false);
+}
+
 /*
  * The replies of this group, the oldest that waits, promised what did not come true: an error takes
  * the place of each.
@@ -207,10 +234,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     size_t from = (size_t)(conn->released - conn->out_start);
     size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
     struct buffer errors = {.budget = conn->out.budget};
-    bool written = true;
-    for (uint32_t i = 0; written && i < group->replies; i++)
-        written = conn->face->write_error(&errors, status, status_sentence(status),
-                                          group->bare ? FACE_BARE : 0);
+    bool last = conn->face->ends_when_failed && is_last(conn, to);
+    bool written = write_errors(conn, group, last, status, &errors);
     size_t length = errors.length;
     written = written && buffer_append(&errors, conn->out.bytes + to, conn->out.length - to);
     conn->out.length = from;
@@ -222,6 +247,8 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     }
     conn->shift += (int64_t)length - (int64_t)(to - from);
     conn->released += length;
+    if (last)
+        end_when_sent(conn);
     flush(conn);
     conn_resume(conn);
 }
@@ -335,8 +362,8 @@ static void end_without_memory(struct conn *conn)
     struct memory_budget own = {.limit = UINT64_MAX};
     struct buffer out = {.budget = &own};
     bool alone = conn->groups == 0 && conn->replies == 0 && conn_unsent(conn) == 0;
-    if (alone && conn->face->write_error(&out, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY),
-                                         FACE_LAST)) {
+    if (alone && conn->face->write_error(conn, &out, STATUS_TOO_BUSY,
+                                         status_sentence(STATUS_TOO_BUSY), FACE_LAST)) {
         uv_buf_t part = uv_buf_init(out.bytes, (unsigned)out.length);
         uv_try_write((uv_stream_t *)&conn->tcp, &part, 1);
         conn->close_when_sent = conn->linger = true;
@@ -471,19 +498,21 @@ void conn_unblock(struct conn *conn)
     conn_resume(conn);
 }
 
-/* How it went counts as if the loop had run it. */
+/* How it went counts as if the loop had run it; what nobody asked for does not. */
 static void watch_job(struct conn *conn, const struct job *job)
 {
     struct loop *loop = conn->loop;
     loop->clock_ns = clock_monotonic_ns();
     uint64_t took_ns = loop->clock_ns - job->since_ns;
-    watch_ran(&loop->watch, job->requests, job->count, took_ns, loop->clock_ns);
-    buckets_raise(&loop->watch.meter.by_worker, job->count);
-    for (uint32_t i = 0; job->errors > 0 && i < job->count; i++)
+    if (job->commands == 0)
+        return;
+    watch_ran(&loop->watch, job->requests, job->commands, took_ns, loop->clock_ns);
+    buckets_raise(&loop->watch.meter.by_worker, job->commands);
+    for (uint32_t i = 0; job->errors > 0 && i < job->commands; i++)
         if (job->requests[i].status != STATUS_OK)
             meter_failed(&loop->watch.meter, job->requests[i].op, job->requests[i].status, true);
     if (watch_is_slow(&loop->watch, took_ns))
-        watch_slow_requests(&loop->watch, job->requests, job->count, loop->server->parts.names,
+        watch_slow_requests(&loop->watch, job->requests, job->commands, loop->server->parts.names,
                             conn_client(conn), took_ns, clock_wall_ms() / 1000);
 }
 
@@ -497,7 +526,7 @@ void conn_take_back(struct conn *conn, struct job *job)
         return;
     }
     bool written = !job->failed && conn->face->take_back(conn, job);
-    loop_count(&conn->loop->stats.commands, job->count);
+    loop_count(&conn->loop->stats.commands, job->commands);
     loop_count(&conn->loop->stats.errors, job->errors);
     conn->wrote = conn->wrote || job->writes;
     watch_job(conn, job);
@@ -523,7 +552,7 @@ static void refuse_connection(struct conn *conn)
     conn->close_when_sent = true;
     conn->linger = conn->loop->refused <= LIMIT_REFUSED;
     conn->loop->clock_ns = clock_monotonic_ns();
-    if (!conn->face->write_error(&conn->out, STATUS_TOO_MANY_CONNECTIONS,
+    if (!conn->face->write_error(conn, &conn->out, STATUS_TOO_MANY_CONNECTIONS,
                                  status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST)) {
         conn_close(conn); /* nothing would ever be sent, and so nothing end it */
         return;

@@ -26,6 +26,7 @@ enum face_error {
 
 struct face {
     const char *name;
+    bool ends_when_failed; /* the connection does, where a reply promised what did not come true */
 
     /* Makes and frees what the face keeps for a connection (conn->exchange). False: no memory. */
     bool (*open)(struct conn *conn);
@@ -41,11 +42,17 @@ struct face {
      */
     enum status (*run)(struct conn *conn, const char *bytes, size_t length, size_t *used);
 
-    /* One whole reply that says what is wrong. False: no memory, as in all that write. */
-    bool (*write_error)(struct buffer *out, enum status status, const char *sentence,
-                        unsigned flags);
+    /*
+     * One whole reply that says what is wrong, in place of the last of this connection (NULL: there
+     * is none yet). False: no memory, as in all that write.
+     */
+    bool (*write_error)(const struct conn *conn, struct buffer *out, enum status status,
+                        const char *sentence, unsigned flags);
 
-    /* By a worker: what job->requests[index] came to, into job->out. */
+    /*
+     * By a worker: what job->requests[index] came to, into job->out. If that cannot be told, its
+     * status becomes the reason.
+     */
     bool (*write)(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                   const struct names *names);
 

@@ -28,6 +28,7 @@ struct job *job_new(const struct hot_request *requests, uint32_t count,
         request->answers = NULL;
         for (uint32_t k = 0; k < request->item_count; k++)
             *item++ = original[k];
+        job->commands += !request->own;
         job->writes = job->writes || job_request_writes(request);
     }
     return job;

@@ -35,6 +35,7 @@ struct job {
     uint64_t since_ns; /* when the first of them was read; the loop's */
     struct buffer out; /* the replies, one for each request */
     uint32_t count;
+    uint32_t commands;             /* the first of them; those behind are the server's own */
     struct hot_request requests[]; /* answers are the worker's to provide; then come the items */
 };
 

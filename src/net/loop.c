@@ -285,7 +285,7 @@ void listener_turn_away(struct listener *listener)
     struct memory_budget own = {.limit = UINT64_MAX};
     struct buffer out = {.budget = &own};
     if (uv_accept((uv_stream_t *)&listener->tcp, unwanted) == 0 &&
-        listener->face->write_error(&out, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY),
+        listener->face->write_error(NULL, &out, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY),
                                     FACE_LAST)) {
         uv_buf_t part = uv_buf_init(out.bytes, (unsigned)out.length);
         uv_try_write(unwanted, &part, 1);

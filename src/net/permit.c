@@ -6,6 +6,8 @@
  */
 #include "net/permit.h"
 
+#include "base/log.h"
+#include "net/face.h"
 #include "net/session.h"
 
 static bool has_item_type(const struct access_token *token, struct text word)
@@ -44,6 +46,19 @@ static enum status permit_role(const struct conn *conn, enum role role)
     return permit_is_unknown(conn)                           ? STATUS_NO_AUTH
            : conn->token != NULL && conn->token->role < role ? STATUS_NO_PERMISSION
                                                              : STATUS_OK;
+}
+
+const struct access_token *permit_find_token(const struct conn *conn, struct text text,
+                                             const struct ip *client)
+{
+    const struct access_token *token = access_find(&conn->loop->server->access, text);
+    char address[IP_TEXT_MAX];
+    if (token == NULL) {
+        ip_format(client, address);
+        log_warn("a %s client at %s has shown a token that is none of this server's",
+                 conn->face->name, address);
+    }
+    return token;
 }
 
 bool permit_shows_all(const struct conn *conn)

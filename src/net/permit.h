@@ -20,6 +20,13 @@ static inline size_t permit_output(const struct conn *conn)
     return permit_is_unknown(conn) ? LIMIT_UNKNOWN_OUTPUT : LIMIT_OUTPUT_SOFT;
 }
 
+/*
+ * The token that reads so, where there are tokens; NULL: there is none, which the log says with the
+ * client's address, and never what was shown.
+ */
+const struct access_token *permit_find_token(const struct conn *conn, struct text text,
+                                             const struct ip *client);
+
 /* May it be told of any user and item: by an admin's token that is for all types? */
 bool permit_shows_all(const struct conn *conn);
 

@@ -30,6 +30,12 @@ static void refuse(struct running *r, uint32_t operation, bool ran, enum status 
     reply_done(r, resp_error(&r->conn->out, status_resp(status), sentence));
 }
 
+/* Its place among the commands, as meters count them. */
+static uint32_t place_of(const struct running *r, const struct command *command)
+{
+    return (uint32_t)(command - r->loop->server->commands.list);
+}
+
 static void reply_to(struct running *r, uint32_t index)
 {
     const struct loop *loop = r->loop;
@@ -118,7 +124,7 @@ static void watch_session(struct running *r, const struct command *command,
     struct watch *watch = &r->loop->watch;
     uint64_t took_ns = batch_lap(r);
     bool secret = command->session == session_auth || command->session == session_hello;
-    meter_ran(&watch->meter, (uint32_t)(command - r->loop->server->commands.list), took_ns, 1);
+    meter_ran(&watch->meter, place_of(r, command), took_ns, 1);
     if (watch_is_slow(watch, took_ns))
         watch_slow_words(watch, words, secret ? 1 : count, conn_client(r->conn), took_ns,
                          r->time_s);
@@ -133,11 +139,15 @@ static void run_session(struct running *r, const struct command *command, const 
         char sentence[160];
         snprintf(sentence, sizeof sentence, "wrong number of arguments, expected %s %s",
                  command->name, command->arguments);
-        refuse(r, (uint32_t)(command - r->loop->server->commands.list), false, STATUS_BAD_ARITY,
-               sentence);
+        refuse(r, place_of(r, command), false, STATUS_BAD_ARITY, sentence);
         return;
     }
-    reply_done(r, command->session(r->conn, args, count));
+    struct refusal refusal = {.status = STATUS_OK};
+    bool written = command->session(r->conn, args, count, &refusal);
+    if (refusal.status == STATUS_OK)
+        reply_done(r, written);
+    else
+        refuse(r, place_of(r, command), true, refusal.status, refusal.sentence);
     watch_session(r, command, words, word_count);
 }
 
@@ -152,7 +162,8 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
     if (status != STATUS_OK)
-        refuse(r, METER_NONE, false, status, status_sentence(status));
+        refuse(r, command != NULL ? place_of(r, command) : METER_NONE, false, status,
+               status_sentence(status));
     else if (command != NULL)
         run_session(r, command, words->args, words->count);
     else
@@ -225,9 +236,10 @@ static void resp_close(struct conn *conn)
     (void)conn;
 }
 
-static bool resp_write_error(struct buffer *out, enum status status, const char *sentence,
-                             unsigned flags)
+static bool resp_write_error(const struct conn *conn, struct buffer *out, enum status status,
+                             const char *sentence, unsigned flags)
 {
+    (void)conn;
     (void)flags;
     return resp_error(out, status_resp(status), sentence);
 }

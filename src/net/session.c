@@ -12,59 +12,61 @@
 #include "net/permit.h"
 #include "net/resp_write.h"
 
-#define NO_AUTH_SENTENCE "AUTH was sent, but this server has no password set"
-
-bool session_ping(struct conn *conn, const struct text *args, uint32_t count)
+bool session_ping(struct conn *conn, const struct text *args, uint32_t count,
+                  struct refusal *refusal)
 {
+    (void)refusal;
     return count ? resp_bulk(&conn->out, args[0].bytes, args[0].length)
                  : resp_simple(&conn->out, "PONG");
 }
 
-bool session_echo(struct conn *conn, const struct text *args, uint32_t count)
+bool session_echo(struct conn *conn, const struct text *args, uint32_t count,
+                  struct refusal *refusal)
 {
     (void)count;
+    (void)refusal;
     return resp_bulk(&conn->out, args[0].bytes, args[0].length);
 }
 
-#define WRONG_TOKEN "this is no token of this server"
-
-/* Takes a token as shown; false: *code and *problem say what to answer. */
-static bool show_token(struct conn *conn, struct text text, const char **code, const char **problem)
+/* Takes a token as shown; OK, or why not. The one it has shown before stays if this is none. */
+static enum status show_token(struct conn *conn, struct text text)
 {
-    const struct access *access = &conn->loop->server->access;
-    const struct access_token *token = access_find(access, text);
-    *code = access_is_on(access) ? "WRONGPASS" : "ERR";
-    *problem = access_is_on(access) ? WRONG_TOKEN : NO_AUTH_SENTENCE;
-    if (token != NULL)
-        conn->token = token;
-    return token != NULL;
+    if (!access_is_on(&conn->loop->server->access))
+        return STATUS_NO_TOKENS;
+    const struct access_token *token = permit_find_token(conn, text, &conn->peer);
+    if (token == NULL)
+        return STATUS_WRONG_TOKEN;
+    conn->token = token;
+    return STATUS_OK;
 }
 
 /* The user of Redis' form is not looked at: a token says it all. */
-bool session_auth(struct conn *conn, const struct text *args, uint32_t count)
+bool session_auth(struct conn *conn, const struct text *args, uint32_t count,
+                  struct refusal *refusal)
 {
-    const char *code, *problem;
-    return show_token(conn, args[count - 1], &code, &problem)
-               ? resp_simple(&conn->out, "OK")
-               : resp_error(&conn->out, code, problem);
+    enum status status = show_token(conn, args[count - 1]);
+    return status == STATUS_OK ? resp_simple(&conn->out, "OK") : session_refuse(refusal, status);
 }
 
-bool session_device(struct conn *conn, const struct text *args, uint32_t count)
+bool session_device(struct conn *conn, const struct text *args, uint32_t count,
+                    struct refusal *refusal)
 {
     (void)count;
     if (!limits_device(&conn->loop->server->limits, args[0], &conn->ask.who[LIMIT_BY_DEVICE]))
-        return resp_error(&conn->out, "ERR",
-                          "a device's id must be 1 to 128 printable characters without spaces");
+        return session_refuse_saying(
+            refusal, STATUS_BAD_ARGUMENT,
+            "a device's id must be 1 to 128 printable characters without spaces");
     conn->ask.known |= 1U << LIMIT_BY_DEVICE;
     return resp_simple(&conn->out, "OK");
 }
 
-bool session_select(struct conn *conn, const struct text *args, uint32_t count)
+bool session_select(struct conn *conn, const struct text *args, uint32_t count,
+                    struct refusal *refusal)
 {
     (void)count;
-    return text_is(args[0], "0")
-               ? resp_simple(&conn->out, "OK")
-               : resp_error(&conn->out, "ERR", "there is one database only, number 0");
+    return text_is(args[0], "0") ? resp_simple(&conn->out, "OK")
+                                 : session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                                         "there is one database only, number 0");
 }
 
 /* Printable, without spaces: it is shown in one line with others. */
@@ -94,28 +96,30 @@ static bool hello_reply(struct conn *conn)
            resp_text(out, "modules") && resp_array(out, 0);
 }
 
-bool session_hello(struct conn *conn, const struct text *args, uint32_t count)
+bool session_hello(struct conn *conn, const struct text *args, uint32_t count,
+                   struct refusal *refusal)
 {
     bool resp3 = count > 0 ? text_is(args[0], "3") : conn->resp3;
     if (count > 0 && !resp3 && !text_is(args[0], "2"))
-        return resp_error(&conn->out, "NOPROTO", "this server speaks protocol versions 2 and 3");
+        return session_refuse(refusal, STATUS_NO_PROTOCOL);
     const struct text *name = NULL;
-    const char *code, *problem;
     for (uint32_t i = 1; i < count; i++) {
         if (text_is(args[i], "AUTH") && i + 2 < count) {
             i += 2;
-            if (!show_token(conn, args[i], &code, &problem))
-                return resp_error(&conn->out, code, problem);
+            enum status status = show_token(conn, args[i]);
+            if (status != STATUS_OK)
+                return session_refuse(refusal, status);
             continue;
         }
         if (!text_is(args[i], "SETNAME") || i + 1 >= count)
-            return resp_error(&conn->out, "ERR", "HELLO takes AUTH user password, SETNAME name");
+            return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                         "HELLO takes AUTH user password, SETNAME name");
         name = &args[++i];
     }
     if (name && !set_name(conn, *name))
-        return resp_error(&conn->out, "ERR", BAD_NAME);
+        return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT, BAD_NAME);
     if (permit_is_unknown(conn))
-        return resp_error(&conn->out, status_resp(STATUS_NO_AUTH), "say HELLO 3 AUTH user token");
+        return session_refuse_saying(refusal, STATUS_NO_AUTH, "say HELLO 3 AUTH user token");
     conn->resp3 = resp3;
     return hello_reply(conn);
 }
@@ -128,7 +132,8 @@ static bool client_line(struct conn *conn)
     return resp_bulk(&conn->out, line, (size_t)length);
 }
 
-bool session_client(struct conn *conn, const struct text *args, uint32_t count)
+bool session_client(struct conn *conn, const struct text *args, uint32_t count,
+                    struct refusal *refusal)
 {
     if (text_is(args[0], "ID") && count == 1)
         return resp_integer(&conn->out, (int64_t)conn->id);
@@ -136,18 +141,22 @@ bool session_client(struct conn *conn, const struct text *args, uint32_t count)
         return conn->name[0] ? resp_text(&conn->out, conn->name)
                              : resp_null(&conn->out, conn->resp3);
     if (text_is(args[0], "SETNAME") && count == 2)
-        return set_name(conn, args[1]) ? resp_simple(&conn->out, "OK")
-                                       : resp_error(&conn->out, "ERR", BAD_NAME);
+        return set_name(conn, args[1])
+                   ? resp_simple(&conn->out, "OK")
+                   : session_refuse_saying(refusal, STATUS_BAD_ARGUMENT, BAD_NAME);
     if (text_is(args[0], "SETINFO") && count == 3)
         return resp_simple(&conn->out, "OK");
     if (text_is(args[0], "INFO") && count == 1)
         return client_line(conn);
-    return resp_error(&conn->out, "ERR",
-                      "CLIENT takes ID, GETNAME, SETNAME name, SETINFO what value or INFO");
+    return session_refuse_saying(
+        refusal, STATUS_BAD_ARGUMENT,
+        "CLIENT takes ID, GETNAME, SETNAME name, SETINFO what value or INFO");
 }
 
-bool session_info(struct conn *conn, const struct text *args, uint32_t count)
+bool session_info(struct conn *conn, const struct text *args, uint32_t count,
+                  struct refusal *refusal)
 {
+    (void)refusal;
     struct buffer text = {.budget = conn->out.budget};
     bool hotkeys = permit_shows_all(conn);
     bool written = info_write(conn->loop->server, args, count, hotkeys, &text) &&
@@ -156,10 +165,12 @@ bool session_info(struct conn *conn, const struct text *args, uint32_t count)
     return written;
 }
 
-bool session_reset(struct conn *conn, const struct text *args, uint32_t count)
+bool session_reset(struct conn *conn, const struct text *args, uint32_t count,
+                   struct refusal *refusal)
 {
     (void)args;
     (void)count;
+    (void)refusal;
     conn->resp3 = false;
     conn->name[0] = '\0';
     conn->ask.known &= ~(1U << LIMIT_BY_DEVICE);
@@ -167,10 +178,12 @@ bool session_reset(struct conn *conn, const struct text *args, uint32_t count)
     return resp_simple(&conn->out, "RESET");
 }
 
-bool session_quit(struct conn *conn, const struct text *args, uint32_t count)
+bool session_quit(struct conn *conn, const struct text *args, uint32_t count,
+                  struct refusal *refusal)
 {
     (void)args;
     (void)count;
+    (void)refusal;
     conn->close_when_sent = true;
     return resp_simple(&conn->out, "OK");
 }
@@ -206,11 +219,13 @@ static bool config_get(const struct options *options, size_t index, const char *
     return true;
 }
 
-bool session_config(struct conn *conn, const struct text *args, uint32_t count)
+bool session_config(struct conn *conn, const struct text *args, uint32_t count,
+                    struct refusal *refusal)
 {
     const struct options *options = conn->loop->server->parts.options;
     if (!text_is(args[0], "GET"))
-        return resp_error(&conn->out, "ERR", "CONFIG takes GET pattern; options are set at start");
+        return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                     "CONFIG takes GET pattern; options are set at start");
     const char *name;
     char value[OPTION_TEXT_MAX];
     size_t found = 0;
@@ -282,7 +297,8 @@ static bool command_list(struct conn *conn)
     return written;
 }
 
-bool session_command(struct conn *conn, const struct text *args, uint32_t count)
+bool session_command(struct conn *conn, const struct text *args, uint32_t count,
+                     struct refusal *refusal)
 {
     if (count == 0)
         return command_each(conn, NULL, 0, false);
@@ -294,5 +310,6 @@ bool session_command(struct conn *conn, const struct text *args, uint32_t count)
         return command_each(conn, args + 1, count - 1, false);
     if (text_is(args[0], "DOCS"))
         return command_each(conn, args + 1, count - 1, true);
-    return resp_error(&conn->out, "ERR", "COMMAND takes COUNT, LIST, INFO or DOCS");
+    return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                 "COMMAND takes COUNT, LIST, INFO or DOCS");
 }

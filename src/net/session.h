@@ -1,4 +1,7 @@
-/* The commands of session.def. Each appends exactly one reply; false: no memory for it. */
+/*
+ * The commands of session.def. Each appends exactly one reply, or says in *refusal, which is OK before,
+ * that an error is the reply: whoever called writes and counts it. False: no memory for the reply.
+ */
 #ifndef LAUD_NET_SESSION_H
 #define LAUD_NET_SESSION_H
 
@@ -7,5 +10,17 @@
 #define SESSION(function, name, min, max, arguments, summary) session_fn session_##function;
 #include "net/session.def"
 #undef SESSION
+
+static inline bool session_refuse_saying(struct refusal *refusal, enum status status,
+                                         const char *sentence)
+{
+    *refusal = (struct refusal){status, sentence};
+    return true;
+}
+
+static inline bool session_refuse(struct refusal *refusal, enum status status)
+{
+    return session_refuse_saying(refusal, status, status_sentence(status));
+}
 
 #endif

@@ -21,11 +21,13 @@ static bool read_number(struct text word, uint32_t most, uint32_t *out)
     return good && value <= most;
 }
 
-bool session_metrics(struct conn *conn, const struct text *args, uint32_t count)
+bool session_metrics(struct conn *conn, const struct text *args, uint32_t count,
+                     struct refusal *refusal)
 {
     struct buffer text = {.budget = conn->out.budget};
     (void)args;
     (void)count;
+    (void)refusal;
     bool written =
         info_metrics(conn->loop->server, &text) && resp_bulk(&conn->out, text.bytes, text.length);
     buffer_free(&text);
@@ -44,21 +46,23 @@ static bool write_ranks(struct buffer *out, const struct hotkeys_rank *ranks, ui
     return written;
 }
 
-bool session_hotkeys(struct conn *conn, const struct text *args, uint32_t count)
+bool session_hotkeys(struct conn *conn, const struct text *args, uint32_t count,
+                     struct refusal *refusal)
 {
     struct server *server = conn->loop->server;
     struct buffer *out = &conn->out;
     struct hotkeys_top top;
     uint32_t most = HOTKEYS_USUAL;
     if (count > 0 && (!read_number(args[0], HOTKEYS_MAX, &most) || most == 0))
-        return resp_error(out, "ERR", "HOTKEYS takes a number from 1 to 100");
+        return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                     "HOTKEYS takes a number from 1 to 100");
     enum status status = server->hotkeys == NULL
                              ? STATUS_NO_MEMORY
                              : hotkeys_top(server->hotkeys, clock_monotonic_ns(), &top);
     if (!server->parts.options->hotkeys)
-        return resp_error(out, "ERR", "hot keys are not looked for by this server (--hotkeys no)");
+        return session_refuse(refusal, STATUS_NO_HOTKEYS);
     if (status != STATUS_OK)
-        return resp_error(out, status_resp(status), "there is no memory to look for hot keys");
+        return session_refuse_saying(refusal, status, "there is no memory to look for hot keys");
     uint32_t items = top.item_count < most ? top.item_count : most;
     uint32_t users = top.user_count < most ? top.user_count : most;
     return resp_map(out, 2, conn->resp3) && resp_text(out, "items") &&
@@ -93,7 +97,8 @@ static bool slowlog_reply(struct conn *conn, uint32_t most)
     return written;
 }
 
-bool session_slowlog(struct conn *conn, const struct text *args, uint32_t count)
+bool session_slowlog(struct conn *conn, const struct text *args, uint32_t count,
+                     struct refusal *refusal)
 {
     struct slowlog *slowlog = &conn->loop->server->slowlog;
     uint32_t most = SLOWLOG_USUAL;
@@ -107,5 +112,6 @@ bool session_slowlog(struct conn *conn, const struct text *args, uint32_t count)
         return slowlog_reply(conn, SLOWLOG_ENTRIES);
     if (text_is(args[0], "GET") && (count == 1 || read_number(args[1], UINT32_MAX, &most)))
         return slowlog_reply(conn, most);
-    return resp_error(&conn->out, "ERR", "SLOWLOG takes GET [n], LEN or RESET; n is -1 for all");
+    return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                 "SLOWLOG takes GET [n], LEN or RESET; n is -1 for all");
 }

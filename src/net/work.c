@@ -115,8 +115,9 @@ static void write_replies(struct worker *worker, struct job *job)
 {
     bool written = true;
     for (uint32_t i = 0; written && i < job->count; i++) {
-        job->errors += job->requests[i].status != STATUS_OK;
+        const struct hot_request *request = &job->requests[i];
         written = job->face->write(job, i, &worker->scratch, worker->work->names);
+        job->errors += request->status != STATUS_OK && !request->own;
     }
     job->failed = !written;
 }

@@ -490,6 +490,7 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     request->has_token = false;
     request->memory_only = false;
     request->op = (uint8_t)(spec - specs);
+    request->own = false;
     request->time_s = time_s;
     request->item_count = 0;
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};

@@ -37,6 +37,22 @@ static void a_client_is_an_ipv4_address_or_a_64_of_ipv6(void **state)
     assert_false(same_client("::1", "0.0.0.0"));
 }
 
+static void an_address_reads_as_it_was_written(void **state)
+{
+    (void)state;
+    static const char *const as_they_are[] = {"10.0.0.1", "0.0.0.0", "::1", "2001:db8:1:2::ffff"};
+    char text[IP_TEXT_MAX];
+    struct ip ip;
+    for (size_t i = 0; i < sizeof as_they_are / sizeof as_they_are[0]; i++) {
+        ip = ip_from(as_they_are[i]);
+        ip_format(&ip, text);
+        assert_string_equal(text, as_they_are[i]);
+    }
+    ip = ip_from("::ffff:192.168.255.254");
+    ip_format(&ip, text);
+    assert_string_equal(text, "192.168.255.254");
+}
+
 static void what_is_no_address_is_refused(void **state)
 {
     (void)state;
@@ -181,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_is_an_ipv4_address_or_a_64_of_ipv6),
+        cmocka_unit_test(an_address_reads_as_it_was_written),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(networks_have_what_is_in_them),
         cmocka_unit_test(the_right_most_address_that_is_not_ours_counts),

@@ -139,6 +139,18 @@ static void errors_are_escaped(void **state)
     expect_text(&out, "{\"error\":{\"code\":\"BAD_JSON\",\"message\":\"a \\\"b\\\" \\\\ ? ??\"}}");
 }
 
+/* A batch sets so much aside for each. */
+static void plain_errors_are_short(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STATUS_COUNT; i++) {
+        struct buffer out = {.budget = &budget};
+        assert_true(answer_write_error(&out, (enum status)i, status_sentence((enum status)i)));
+        assert_true(out.length + 1 <= LIMIT_HTTP_ERROR);
+        buffer_free(&out);
+    }
+}
+
 /* Fails at every place memory can run out, and leaves nothing behind. */
 static void no_memory(void **state)
 {
@@ -158,7 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_and_numbers),  cmocka_unit_test(changes_with_their_count),
         cmocka_unit_test(counts_and_feeds),   cmocka_unit_test(lists),
-        cmocka_unit_test(errors_are_escaped), cmocka_unit_test(no_memory),
+        cmocka_unit_test(errors_are_escaped), cmocka_unit_test(plain_errors_are_short),
+        cmocka_unit_test(no_memory),
     };
     uint16_t index;
     names = names_new();

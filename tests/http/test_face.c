@@ -17,6 +17,9 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "base/io.h"
+#include "net/loop.h"
 #include "say.h"
 
 #define HOST "Host: localhost\r\n"
@@ -78,6 +81,19 @@ static void expect(int fd, int code, const char *wanted)
     assert_string_equal(body, wanted);
 }
 
+static struct meter_total total(void)
+{
+    struct meter_total meter = {.by_worker = 0};
+    meter_read(&fake.server.loops[0].watch.meter, &meter);
+    return meter;
+}
+
+static uint64_t ran(enum op_code op)
+{
+    struct meter_total meter = total();
+    return buckets_count(&meter.operations[op].times);
+}
+
 #define COUNTS_1 "{\"item\":\"video:1\",\"counts\":{\"comment\":1}}"
 
 /* A reply of the loop to somebody else: whatever it had to do before is done. */
@@ -128,6 +144,179 @@ static void a_change_and_its_count_by_a_worker(void **state)
            "{\"item\":\"none:3\",\"reactions\":[],\"counts\":{\"comment\":3}}]}");
     close(client);
 }
+
+static double rate_of(uint64_t id)
+{
+    static struct hotkeys_top top;
+    assert_int_equal(hotkeys_top(fake.server.hotkeys, clock_monotonic_ns(), &top), STATUS_OK);
+    for (uint32_t i = 0; i < top.item_count; i++)
+        if (top.items[i].item.id.lo == id)
+            return top.items[i].rate;
+    return 0;
+}
+
+/* Also where a worker did it: the counter that is told with a change was not asked for. */
+static void what_the_server_does_for_itself_is_not_counted(void **state)
+{
+    (void)state;
+    char text[256];
+    int client = http_open();
+    fake_gate(&fake, true);
+    for (int i = 0; i < 10; i++) {
+        for (int id = 3; id <= COLD; id += COLD - 3) {
+            snprintf(text, sizeof text,
+                     "PUT /v1/items/video:%d/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n", id);
+            client_send(client, text);
+            expect(client, 200, "{\"changed\":true,\"count\":0}");
+        }
+        get(client, "/v1/items/video:5/reactions/like/1");
+        expect(client, 200, "{\"set\":true}");
+    }
+    assert_int_equal(fake.server.loops[0].stats.commands, 30);
+    assert_int_equal(ran(OP_REACT), 20);
+    assert_int_equal(ran(OP_REACTED), 10);
+    assert_int_equal(ran(OP_COUNTS), 0);
+    assert_int_equal(total().by_worker, 10);
+    assert_true(rate_of(5) > 0);
+    assert_true(rate_of(3) < 1.5 * rate_of(5));
+    assert_true(rate_of(COLD) < 1.5 * rate_of(5));
+    close(client);
+}
+
+static void what_is_refused_is_counted_by_name(void **state)
+{
+    (void)state;
+    int client = http_open();
+    get(client, "/v1/items/video:1/reactions/like/x");
+    assert_int_equal(read_response(client, false), 400);
+    get(client, "/v1/items/video:1/counts?x=1");
+    assert_int_equal(read_response(client, false), 400);
+    post(client, "/v1/feed", "{");
+    assert_int_equal(read_response(client, false), 400);
+    post(client, "/v1/batch",
+         "{\"operations\":[[\"LIKE\",\"1\",\"x\"],[\"COUNTS\"],[\"COUNTS\",1],[\"PING\"],1]}");
+    assert_int_equal(read_response(client, false), 200);
+    get(client, "/nowhere");
+    assert_int_equal(read_response(client, false), 404);
+    struct meter_total meter = total();
+    assert_int_equal(meter.operations[OP_REACTED].refused, 1);
+    assert_int_equal(meter.operations[OP_FEED].refused, 1);
+    assert_int_equal(meter.operations[OP_LIKE].refused, 1);
+    assert_int_equal(meter.operations[OP_COUNTS].refused, 3);
+    assert_int_equal(fake.server.loops[0].stats.errors, 9);
+    assert_int_equal(fake.server.loops[0].stats.commands, 9);
+    close(client);
+}
+
+static uint32_t times_in_body(const char *text)
+{
+    uint32_t count = 0;
+    for (const char *at = body; (at = strstr(at, text)) != NULL; at += strlen(text))
+        count++;
+    return count;
+}
+
+#define LONG_TYPE "a-type-of-items-with-a-long-name"
+
+/* All are run and answered, in order, by the loop and by workers; what does not fit is told so. */
+static void results_that_do_not_fit_are_told_one_by_one(void **state)
+{
+    (void)state;
+    static char asked[131072];
+    fake_init(&fake);
+    fake.options.output_buffer = LIMIT_OUTPUT_MIN;
+    fake_start(&fake);
+    fake_gate(&fake, true);
+    asked[0] = '\0';
+    say(asked, sizeof asked, "{\"operations\":[");
+    for (int i = 0; i < LIMIT_HTTP_BATCH; i += 2) {
+        say(asked, sizeof asked, "[\"COUNTS\"");
+        for (int item = 0; item < 50; item++)
+            say(asked, sizeof asked, ",\"video:%d\"", i % 80 == 40 ? COLD + item : item + 1);
+        say(asked, sizeof asked, "],[\"LIKE\",\"1\",\"video:%d\"],", i + 1);
+    }
+    unsay(asked, 1);
+    say(asked, sizeof asked, "]}");
+    int client = http_open();
+    post(client, "/v1/batch", asked);
+    assert_int_equal(read_response(client, false), 200);
+    uint32_t large = times_in_body("{\"code\":\"ANSWER_TOO_LARGE\"");
+    uint32_t items = times_in_body("{\"items\":["), changes = times_in_body("{\"changed\":true}");
+    assert_true(items > 0 && changes > 0 && large > LIMIT_HTTP_BATCH / 2);
+    assert_int_equal(items + changes + large, LIMIT_HTTP_BATCH);
+    assert_ptr_equal(strstr(body, "{\"results\":[{\"items\":[{\"item\":\"video:1\","), body);
+    assert_int_equal(ran(OP_COUNTS), LIMIT_HTTP_BATCH / 2);
+    assert_int_equal(ran(OP_LIKE), LIMIT_HTTP_BATCH / 2);
+    assert_true(fake_ran(&fake) > 0);
+    assert_int_equal(total().statuses[STATUS_ANSWER_TOO_LARGE], large);
+    assert_int_equal(fake.server.loops[0].stats.errors, large);
+    close(client);
+    fake_stop(&fake);
+}
+
+static void alone_an_answer_that_does_not_fit_is_422(void **state)
+{
+    (void)state;
+    static char asked[131072];
+    fake_init(&fake);
+    fake.options.output_buffer = LIMIT_OUTPUT_MIN;
+    fake_start(&fake);
+    asked[0] = '\0';
+    say(asked, sizeof asked, "{\"items\":[");
+    for (int i = 0; i < LIMIT_ITEMS; i++)
+        say(asked, sizeof asked, "%s\"" LONG_TYPE ":%d\"", i ? "," : "", i);
+    say(asked, sizeof asked, "]}");
+    int client = http_open();
+    post(client, "/v1/counts", asked);
+    assert_int_equal(read_response(client, false), 422);
+    assert_non_null(strstr(body, "\"ANSWER_TOO_LARGE\""));
+    assert_int_equal(total().operations[OP_COUNTS].failed, 1);
+    assert_int_equal(fake.server.loops[0].stats.commands, 1);
+    assert_int_equal(fake.server.loops[0].stats.errors, 1);
+    close(client);
+    fake_stop(&fake);
+}
+
+#ifdef LAUD_FAULTS
+#define ORIGIN "https://a.example"
+
+static void expect_read_only(int client, bool last)
+{
+    assert_int_equal(read_response(client, false), 503);
+    assert_non_null(strstr(body, "\"READONLY\""));
+    assert_non_null(strstr(head, "Access-Control-Allow-Origin: " ORIGIN "\n"));
+    assert_null(strstr(head, "Retry-After"));
+    assert_int_equal(strstr(head, "Connection: close\n") != NULL, last);
+}
+
+/* A page is told so, each of a pipeline, and nothing is run behind the answer that says close. */
+static void a_failed_commit_ends_the_connection(void **state)
+{
+    (void)state;
+    static const char put[] =
+        "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "Origin: " ORIGIN "\r\n\r\n";
+    fake_init(&fake);
+    snprintf(fake.options.cors_origin, sizeof fake.options.cors_origin, ORIGIN);
+    fake_start(&fake);
+    int client = http_open();
+    char twice[2 * sizeof put];
+    assert_int_equal(io_faults_plan("segment.write:1+:EIO"), 0);
+    snprintf(twice, sizeof twice, "%s%s", put, put);
+    client_send(client, twice);
+    expect_read_only(client, false);
+    expect_read_only(client, true);
+    client_expect_end(client);
+    close(client);
+    assert_int_equal(io_faults_plan(NULL), 0);
+    client = http_open();
+    client_send(client, put);
+    expect_read_only(client, false);
+    get(client, "/v1/items/video:1/counts");
+    expect(client, 200, COUNTS_1);
+    close(client);
+    fake_stop(&fake);
+}
+#endif
 
 /* Two hundred operations, some of them cold, some of them wrong: one answer each, in order. */
 static void a_batch_is_answered_in_order(void **state)
@@ -346,6 +535,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_A_SERVER(answers_keep_their_order),
         ON_A_SERVER(a_change_and_its_count_by_a_worker),
+        ON_A_SERVER(what_the_server_does_for_itself_is_not_counted),
+        ON_A_SERVER(what_is_refused_is_counted_by_name),
+        cmocka_unit_test(results_that_do_not_fit_are_told_one_by_one),
+        cmocka_unit_test(alone_an_answer_that_does_not_fit_is_422),
+#ifdef LAUD_FAULTS
+        cmocka_unit_test(a_failed_commit_ends_the_connection),
+#endif
         ON_A_SERVER(a_batch_is_answered_in_order),
         ON_A_SERVER(a_client_may_leave_while_a_worker_has_its_request),
         ON_A_SERVER(past_the_limit_of_jobs_it_is_busy),

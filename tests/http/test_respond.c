@@ -1,4 +1,5 @@
 /* The first line of a response: every outcome that can be told over HTTP has its own. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,10 +33,43 @@ static void every_status_has_its_code(void **state)
     assert_int_equal(memory_used(&budget), 0);
 }
 
+static void no_head_is_larger_than_is_reckoned_with(void **state)
+{
+    (void)state;
+    char origin[256];
+    struct buffer out = {.budget = &budget};
+    memset(origin, 'a', sizeof origin - 1);
+    origin[sizeof origin - 1] = '\0';
+    struct response response = {.code = 503,
+                                .type = RESPOND_JSON,
+                                .allow = UINT_MAX,
+                                .retry_s = UINT64_MAX,
+                                .origin = origin,
+                                .preflight = true,
+                                .last = true};
+    assert_true(respond_write(&out, &response, "", 0));
+    assert_in_range(out.length, sizeof origin, LIMIT_ANSWER_HEAD);
+    buffer_free(&out);
+}
+
+static void what_lasts_is_not_to_be_tried_again(void **state)
+{
+    (void)state;
+    for (int lasting = 0; lasting <= 1; lasting++) {
+        struct buffer out = {.budget = &budget};
+        struct response response = {.code = 503, .type = RESPOND_JSON, .lasting = lasting};
+        assert_true(respond_write(&out, &response, "", 1) && buffer_append(&out, "", 1));
+        assert_int_equal(strstr(out.bytes, "Retry-After: 1\r\n") == NULL, lasting);
+        buffer_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_its_code),
+        cmocka_unit_test(no_head_is_larger_than_is_reckoned_with),
+        cmocka_unit_test(what_lasts_is_not_to_be_tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
