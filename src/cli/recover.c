@@ -353,10 +353,10 @@ static void say_result(const struct replay *replay, const struct journal_report 
 {
     double seconds = progress_seconds(&replay->progress);
     if (report->torn_bytes > 0)
-        log_warn("cut off a torn tail of %llu bytes in segment %s at offset %llu: what it held was "
-                 "never acknowledged",
+        log_warn("cut off a torn tail of %llu bytes in segment %s at offset %llu: %s",
                  (unsigned long long)report->torn_bytes, report->torn_segment,
-                 (unsigned long long)report->torn_offset);
+                 (unsigned long long)report->torn_offset,
+                 journal_torn_meaning(report->torn_promise));
     if (report->visited > 0)
         log_info("replayed %llu events in %.3f s (%.0f/s)", (unsigned long long)report->visited,
                  seconds, (double)report->visited / seconds);

@@ -189,6 +189,7 @@ static enum status read_tail(struct reader *reader, uint64_t offset)
     if (last > offset) {
         reader->report->torn_bytes = last - offset;
         reader->report->torn_offset = offset;
+        reader->report->torn_promise = reader->scan.header.promise;
         snprintf(reader->report->torn_segment, sizeof reader->report->torn_segment, "%s",
                  reader->scan.name);
     }
