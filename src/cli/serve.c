@@ -280,9 +280,21 @@ static void block_signals(struct serving *s)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* What is wrong with the options whatever the data is: said before it is touched, and at once. */
+static bool check_options(const struct options *options, char *problem, size_t size)
+{
+    char sentence[256];
+    if (!sizes_suffice(options, problem, size))
+        return false;
+    if (exclusive_check(options->exclusive, sentence, sizeof sentence) == STATUS_OK)
+        return true;
+    snprintf(problem, size, "exclusive = %s: %s", options->exclusive, sentence);
+    return false;
+}
+
 int serve_main(int argc, char **argv)
 {
-    char problem[512];
+    char problem[1024];
     bool help = false;
     struct serving *s = calloc(1, sizeof *s);
     if (s == NULL)
@@ -295,6 +307,8 @@ int serve_main(int argc, char **argv)
     } else if (help) {
         options_help(stdout);
         code = 0;
+    } else if (!check_options(&s->options, problem, sizeof problem)) {
+        fprintf(stderr, "laud serve: %s\n", problem);
     } else {
         log_set_format((enum log_format)s->options.log_format);
         block_signals(s);

@@ -5,6 +5,8 @@
 #ifndef LAUD_CLI_SIZES_H
 #define LAUD_CLI_SIZES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/limits.h"
@@ -28,5 +30,8 @@ struct sizes {
 #define SIZES_STORE_MIN MIB(64)
 
 struct sizes sizes_of(const struct options *options);
+
+/* False, and a sentence: with these options there can be no server. */
+bool sizes_suffice(const struct options *options, char *problem, size_t size);
 
 #endif
