@@ -95,6 +95,8 @@ static enum status show_event(struct reader *reader, const struct scan_batch *ba
     enum status status = reading == NULL || reading->visit == NULL
                              ? STATUS_OK
                              : reading->visit(reading->context, event, position, size);
+    if (status == STATUS_NO_MEMORY || status == STATUS_STOPPING)
+        return status; /* nothing is wrong with the event */
     if (status != STATUS_OK)
         return scan_say(&reader->scan, STATUS_DAMAGED,
                         "journal segment %s, offset %" PRIu64 ": the event cannot be applied: %s",
