@@ -329,13 +329,12 @@ int serve_main(int argc, char **argv)
     int code = 2;
     s->argc = argc - 1;
     s->argv = argv + 1;
-    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem)) {
+    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem) ||
+        (!help && !check_options(&s->options, problem, sizeof problem))) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);
         code = 0;
-    } else if (!check_options(&s->options, problem, sizeof problem)) {
-        fprintf(stderr, "laud serve: %s\n", problem);
     } else {
         log_set_format((enum log_format)s->options.log_format);
         block_signals(s);
