@@ -87,8 +87,9 @@ static void print_summary(FILE *out, const char *directory, const struct journal
     if (report->torn_bytes > 0)
         fprintf(out,
                 "torn tail   %" PRIu64 " bytes in %s at offset %" PRIu64
-                ", not yet durable when it was cut short; a start cuts it off\n",
-                report->torn_bytes, report->torn_segment, report->torn_offset);
+                ", not yet durable when it was cut short: %s; a start cuts it off\n",
+                report->torn_bytes, report->torn_segment, report->torn_offset,
+                journal_torn_meaning(report->torn_promise));
 }
 
 /* The journal, and what was found in it. */

@@ -10,9 +10,10 @@
 
 enum { WINDOW_EVENTS = 65536 };
 
-static void tell(void *context, uint64_t done, uint64_t total)
+static bool tell(void *context, uint64_t done, uint64_t total)
 {
     progress_bar_tell(context, done, total);
+    return true;
 }
 
 static enum status follow(struct check_store *check, uint64_t from)

@@ -41,11 +41,10 @@ int data_directory_lock(const char *path, bool make)
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget)
 {
+    char problem[128];
     *sizes = sizes_of(options);
-    if (options->store != OPTION_STORE_NONE && sizes->memory < SIZES_STORE_MIN) {
-        log_error("--max-memory is %llu MiB, too little for a store, which takes at least %llu",
-                  (unsigned long long)(sizes->memory >> 20),
-                  (unsigned long long)(SIZES_STORE_MIN >> 20));
+    if (!sizes_suffice(options, problem, sizeof problem)) {
+        log_error("%s", problem);
         return false;
     }
     budget->limit = sizes->budget;

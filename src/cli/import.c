@@ -311,20 +311,9 @@ static int import_into(struct importing *importing)
     return code;
 }
 
-/* Whether the text of --exclusive reads at all is better said before anything is opened. */
-static bool check_exclusive(const char *text, char *problem, size_t size)
-{
-    struct exclusive exclusive = {0};
-    struct names *names = names_new();
-    bool good =
-        names != NULL && exclusive_parse(&exclusive, text, names, problem, size) == STATUS_OK;
-    names_free(names);
-    return good;
-}
-
 static int import_file(struct importing *importing)
 {
-    char problem[256] = "no memory";
+    char problem[256];
     bool file = importing->path != NULL || importing->format != NULL || importing->from_start;
     const struct import_redis *redis = &importing->redis;
     if (redis->url != NULL ? file : redis->pattern_count > 0 || redis->time != NULL) {
@@ -333,9 +322,9 @@ static int import_file(struct importing *importing)
     }
     if (!choose_format(importing))
         return EXIT_NOT_UNDERSTOOD;
-    if (!check_exclusive(importing->offline.options.exclusive, problem, sizeof problem)) {
-        fprintf(stderr, "laud import: exclusive = %s: %s\n", importing->offline.options.exclusive,
-                problem);
+    const char *exclusive = importing->offline.options.exclusive;
+    if (exclusive_check(exclusive, problem, sizeof problem) != STATUS_OK) {
+        fprintf(stderr, "laud import: exclusive = %s: %s\n", exclusive, problem);
         return EXIT_NOT_UNDERSTOOD;
     }
     int code =

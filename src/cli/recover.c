@@ -26,15 +26,16 @@
 
 /* Tells how far something long is, once a second. */
 struct progress {
+    struct recovered *r;
     const char *what;
     uint64_t started_ns;
     uint64_t said_ns;
 };
 
-static struct progress progress_start(const char *what)
+static struct progress progress_start(struct recovered *r, const char *what)
 {
     uint64_t now = clock_monotonic_ns();
-    return (struct progress){.what = what, .started_ns = now, .said_ns = now};
+    return (struct progress){.r = r, .what = what, .started_ns = now, .said_ns = now};
 }
 
 static double progress_seconds(const struct progress *progress)
@@ -56,12 +57,27 @@ static double percent(uint64_t done, uint64_t total)
     return total == 0 ? 0.0 : 100.0 * (double)done / (double)total;
 }
 
-static void progress_tell(void *context, uint64_t done, uint64_t total)
+bool recover_is_stopping(struct recovered *r)
+{
+    if (!r->stopped && r->is_stopping != NULL)
+        r->stopped = r->is_stopping();
+    return r->stopped;
+}
+
+static bool progress_tell(void *context, uint64_t done, uint64_t total)
 {
     struct progress *progress = context;
     if (progress_is_due(progress))
         log_info("%s: %.0f %%, %.0f s", progress->what, percent(done, total),
                  progress_seconds(progress));
+    return !recover_is_stopping(progress->r);
+}
+
+/* Stopping is no failure, and said by whoever asked for it. */
+static void say_failed(const char *what, enum status status, const char *problem)
+{
+    if (status != STATUS_STOPPING)
+        log_error("cannot %s: %s", what, problem[0] ? problem : status_sentence(status));
 }
 
 static struct window_options window_options(const struct recovered *r)
@@ -114,12 +130,12 @@ static bool new_filters(struct recovered *r)
 
 static bool rebuild_filters(struct recovered *r)
 {
-    struct progress progress = progress_start("making the filters from the store");
+    struct progress progress = progress_start(r, "making the filters from the store");
     if (!new_filters(r))
         return false;
     enum status status = filters_rebuild(r->filters, r->store, progress_tell, &progress);
     if (status != STATUS_OK) {
-        log_error("cannot make the filters from the store: %s", status_sentence(status));
+        say_failed("make the filters from the store", status, "");
         return false;
     }
     log_info("made the filters from the store in %.1f s", progress_seconds(&progress));
@@ -135,7 +151,7 @@ static bool trends_meet_import(const struct recovered *r)
 /* From the file, and from the journal what came after it. */
 static enum status load_filters(struct recovered *r, char *problem, size_t size)
 {
-    struct progress progress = progress_start("loading the filters");
+    struct progress progress = progress_start(r, "loading the filters");
     uint64_t reached = store_position(r->store);
     enum status status = filters_load(r->filters, r->filter_path, &r->filter_position,
                                       progress_tell, &progress, problem, size);
@@ -147,7 +163,7 @@ static enum status load_filters(struct recovered *r, char *problem, size_t size)
     }
     if (r->filter_position == reached)
         return STATUS_OK;
-    struct progress following = progress_start("bringing the filters up to the store");
+    struct progress following = progress_start(r, "bringing the filters up to the store");
     struct catch_up how = catch_up_of(r, &following);
     if (trends_meet_import(r))
         how.trends = NULL;
@@ -164,6 +180,8 @@ static bool open_filters(struct recovered *r)
         return true;
     if (status == STATUS_MORE && store_position(r->store) == 0)
         return true;
+    if (status == STATUS_STOPPING)
+        return false;
     log_warn("%s; making the filters anew", problem);
     return rebuild_filters(r);
 }
@@ -210,14 +228,14 @@ static bool load_trends(struct recovered *r)
 static void follow_trends(struct recovered *r)
 {
     char problem[512] = "";
-    struct progress progress = progress_start("bringing the windowed boards up to the store");
+    struct progress progress = progress_start(r, "bringing the windowed boards up to the store");
     struct catch_up how = catch_up_of(r, &progress);
     uint64_t position = store_position(r->store);
     if (r->trends == NULL || trends_position(r->trends) == position)
         return;
     if (trends_meet_import(r))
         snprintf(problem, sizeof problem, "an import was left in the middle");
-    else if (catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK)
+    else if (catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK || r->stopped)
         return;
     log_warn("%s; the windowed boards begin anew and are complete in a week", problem);
     begin_trends(r, position);
@@ -228,7 +246,7 @@ static bool open_full_base(struct recovered *r)
     if (!open_store(r) || !load_trends(r) || !open_filters(r))
         return false;
     follow_trends(r);
-    return true;
+    return !r->stopped;
 }
 
 static enum status top_of_window(void *context, uint16_t type, uint8_t name,
@@ -283,7 +301,7 @@ static bool restore_words(struct recovered *r)
     if (status == STATUS_OK)
         status = store_visit(r->store, &visitor);
     if (status != STATUS_OK)
-        log_error("cannot read names and tokens from the store: %s", status_sentence(status));
+        say_failed("read names and tokens from the store", status, "");
     return status == STATUS_OK;
 }
 
@@ -302,6 +320,9 @@ struct replay {
     struct progress progress;
     uint64_t from;
     bool too_much; /* for memory, or not for it: only names are taken from here on */
+    bool stopping; /* before the next event */
+    bool wrong;    /* an event of the last run contradicts those before it */
+    size_t run;    /* events of one, at most RUN */
     size_t count;
     uint64_t position; /* after the last of events[] */
     struct event events[RUN];
@@ -314,6 +335,7 @@ static enum status replay_run(struct replay *replay)
     enum status status = hot_memory_apply(replay->r->hot, replay->events, replay->count,
                                           replay->position, replay->now_s);
     replay->count = 0;
+    replay->wrong = status == STATUS_DAMAGED;
     if (status != STATUS_NO_MEMORY || replay->r->store == NULL)
         return status;
     replay->too_much = true;
@@ -325,6 +347,8 @@ static enum status replay_visit(void *context, const struct event *event, uint64
 {
     struct replay *replay = context;
     struct recovered *r = replay->r;
+    if (replay->stopping)
+        return STATUS_STOPPING;
     if (event->time_s > replay->newest_s)
         replay->newest_s = event->time_s;
     if (event->type == EVENT_DEFINE)
@@ -335,12 +359,13 @@ static enum status replay_visit(void *context, const struct event *event, uint64
         return STATUS_OK;
     replay->events[replay->count++] = *event;
     replay->position = position + size;
-    return replay->count == RUN ? replay_run(replay) : STATUS_OK;
+    return replay->count == replay->run ? replay_run(replay) : STATUS_OK;
 }
 
 static void replay_progress(void *context, const struct journal_report *report)
 {
     struct replay *replay = context;
+    replay->stopping = recover_is_stopping(replay->r);
     if (!progress_is_due(&replay->progress))
         return;
     double seconds = progress_seconds(&replay->progress);
@@ -353,13 +378,40 @@ static void say_result(const struct replay *replay, const struct journal_report 
 {
     double seconds = progress_seconds(&replay->progress);
     if (report->torn_bytes > 0)
-        log_warn("cut off a torn tail of %llu bytes in segment %s at offset %llu: what it held was "
-                 "never acknowledged",
+        log_warn("cut off a torn tail of %llu bytes in segment %s at offset %llu: %s",
                  (unsigned long long)report->torn_bytes, report->torn_segment,
-                 (unsigned long long)report->torn_offset);
+                 (unsigned long long)report->torn_offset,
+                 journal_torn_meaning(report->torn_promise));
     if (report->visited > 0)
         log_info("replayed %llu events in %.3f s (%.0f/s)", (unsigned long long)report->visited,
                  seconds, (double)report->visited / seconds);
+}
+
+static struct journal_reading replay_reading(struct replay *replay)
+{
+    return (struct journal_reading){.visit = replay_visit,
+                                    .progress = replay_progress,
+                                    .context = replay,
+                                    .from = replay->from};
+}
+
+/*
+ * A run tells that one of its events is wrong, not which. This is as rare as a bug, so it is found
+ * the slow way: once more from the beginning, each event alone.
+ */
+static enum status name_wrong_event(struct replay *replay, struct journal_report *report)
+{
+    struct recovered *r = replay->r;
+    log_info("an event of the journal contradicts those before it: looking for it");
+    hot_close(r->hot);
+    r->hot = NULL;
+    replay->count = 0;
+    replay->run = 1;
+    if (!open_hot(r) || !restore_words(r))
+        return STATUS_DAMAGED;
+    struct journal_reading reading = replay_reading(replay);
+    enum status status = journal_file_verify(r->journal_directory, &reading, report);
+    return status == STATUS_STOPPING ? status : STATUS_DAMAGED;
 }
 
 static enum status open_journal(struct replay *replay, struct journal_report *report)
@@ -369,20 +421,21 @@ static enum status open_journal(struct replay *replay, struct journal_report *re
                                         .durability = (enum durability)r->options->durability,
                                         .interval_ms = r->options->interval_ms,
                                         .segment_bytes = r->options->segment_bytes};
-    struct journal_reading reading = {.visit = replay_visit,
-                                      .progress = replay_progress,
-                                      .context = replay,
-                                      .from = replay->from};
+    struct journal_reading reading = replay_reading(replay);
     enum status status = journal_file_open(&file, &reading, report, &r->journal);
     if (status == STATUS_OK)
         status = replay_run(replay);
+    if (replay->wrong)
+        status = name_wrong_event(replay, report);
     if (status == STATUS_NO_MEMORY)
-        snprintf(report->problem, sizeof report->problem, "the data does not fit in --max-memory");
+        snprintf(report->problem, sizeof report->problem,
+                 "the data does not fit in memory: raise --max-memory, which is %llu MiB",
+                 (unsigned long long)(r->sizes->memory >> 20));
     if (status == STATUS_OK)
         say_result(replay, report);
     else
-        log_error("cannot open the journal: %s",
-                  report->problem[0] ? report->problem : status_sentence(status));
+        say_failed(status == STATUS_NO_MEMORY ? "start" : "open the journal", status,
+                   report->problem);
     return status;
 }
 
@@ -392,7 +445,7 @@ static bool project_first(struct recovered *r, uint64_t end)
     if (end == store_position(r->store))
         return true;
     char problem[512] = "";
-    struct progress progress = progress_start("carrying the journal to the store");
+    struct progress progress = progress_start(r, "carrying the journal to the store");
     struct catch_up how = catch_up_of(r, &progress);
     bool imported = may_be_imported(r);
     if (imported)
@@ -404,8 +457,7 @@ static bool project_first(struct recovered *r, uint64_t end)
     r->hot = NULL;
     enum status status = catch_up_store(&how, r->store, r->filters, end, problem, sizeof problem);
     if (status != STATUS_OK)
-        log_error("cannot carry the journal to the store: %s",
-                  problem[0] ? problem : status_sentence(status));
+        say_failed("carry the journal to the store", status, problem);
     if (status == STATUS_OK && imported && r->trends != NULL)
         begin_trends(r, end);
     return status == STATUS_OK && open_hot(r) && restore_words(r);
@@ -451,8 +503,9 @@ static bool replay_journal(struct recovered *r)
     if (replay == NULL)
         return false;
     replay->r = r;
+    replay->run = RUN;
     replay->now_s = (uint32_t)(clock_wall_ms() / 1000);
-    replay->progress = progress_start("replaying the journal");
+    replay->progress = progress_start(r, "replaying the journal");
     replay->from = r->store != NULL ? store_position(r->store) : 0;
     replay->newest_s = r->mark.newest_s;
     replay->too_much = r->offline || replay->from < r->mark.until;
@@ -483,7 +536,7 @@ bool recover(struct recovered *r)
     if (!open_hot(r) || !restore_words(r))
         return false;
     recover_boards(r);
-    if (!replay_journal(r))
+    if (recover_is_stopping(r) || !replay_journal(r))
         return false;
     if (r->hot != NULL)
         restore_kinds(r);

@@ -31,6 +31,9 @@ struct recovered {
     const struct exclusive *exclusive; /* for the hot tier */
     uint64_t seed;                     /* a number nobody can guess */
     bool offline;                      /* there is no hot tier, and all goes to the store */
+    bool (*is_stopping)(void);         /* asked now and then; NULL: nothing stops it */
+
+    bool stopped; /* it was asked to, and recover() gives up: as if killed, but closing all */
 
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
@@ -49,8 +52,11 @@ struct recovered {
     struct journal *journal;
 };
 
-/* False: said why in the log, and recover_close is still due. */
+/* False: said why in the log, unless it was stopped; recover_close is still due. */
 bool recover(struct recovered *recovered);
+
+/* For the parts of it: what takes long asks this, and ends with STOPPING. */
+bool recover_is_stopping(struct recovered *recovered);
 
 /* How a projector carries on from there; it has no `moved` yet. */
 struct projector_options recover_projector(const struct recovered *recovered);

@@ -11,11 +11,21 @@
 #include "hot/memory/hot_memory.h"
 #include "journal/file/cursor.h"
 
+#define ASK_EVENTS 65536 /* between two questions whether to stop */
+
+struct following {
+    struct recovered *r;
+    uint64_t events;
+};
+
 static enum status touch(void *context, const struct event *event, uint64_t position, size_t size)
 {
+    struct following *following = context;
     (void)position;
     (void)size;
-    return hot_memory_touch_boards(context, event) ? STATUS_OK : STATUS_NO_MEMORY;
+    if (following->events++ % ASK_EVENTS == 0 && recover_is_stopping(following->r))
+        return STATUS_STOPPING;
+    return hot_memory_touch_boards(following->r->hot, event) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* The events between the file and the store. */
@@ -23,9 +33,10 @@ static enum status follow(struct recovered *r, uint64_t from, uint64_t to, char 
                           size_t size)
 {
     struct journal_cursor *cursor = NULL;
+    struct following following = {.r = r};
     enum status status = journal_cursor_open(r->journal_directory, from, &cursor, problem, size);
     if (status == STATUS_OK)
-        status = journal_cursor_read(cursor, to, touch, r->hot, problem, size);
+        status = journal_cursor_read(cursor, to, touch, &following, problem, size);
     if (status == STATUS_NO_MEMORY)
         snprintf(problem, size, "too much has changed since the boards were saved");
     if (status == STATUS_OK && journal_cursor_position(cursor) != to) {
@@ -52,7 +63,7 @@ void recover_boards(struct recovered *r)
     }
     if (status == STATUS_OK && position < reached)
         status = follow(r, position, reached, problem, sizeof problem);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK || status == STATUS_STOPPING)
         return;
     log_warn("%s; the boards are counted anew from the store, in the background", problem);
     hot_memory_recount_boards(r->hot);

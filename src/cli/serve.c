@@ -42,6 +42,7 @@ struct serving {
     struct server server; /* all zero is one that never started */
     sigset_t signals;
     int lock;
+    bool stopped; /* before it served */
 };
 
 static unsigned usable_cores(void)
@@ -232,6 +233,32 @@ static void raise_file_limit(const struct serving *s)
                  (unsigned long long)s->options.live_streams);
 }
 
+/* The signal that asks to stop, as long as nobody took it; 0: none did. */
+static int pending_stop(void)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGTERM) ? SIGTERM : sigismember(&pending, SIGINT) ? SIGINT : 0;
+}
+
+static bool is_stopping(void)
+{
+    return pending_stop() != 0;
+}
+
+static bool recover_parts(struct serving *s)
+{
+    s->parts.exclusive = &s->exclusive;
+    s->parts.is_stopping = is_stopping;
+    if (data_directory_recover(&s->parts, &s->options, &s->sizes, &s->budget))
+        return true;
+    s->stopped = s->parts.stopped;
+    if (s->stopped)
+        log_info("%s: stopping before the start was done; nothing is lost",
+                 strsignal(pending_stop()));
+    return false;
+}
+
 static int serve(struct serving *s)
 {
     int code = 1;
@@ -240,10 +267,10 @@ static int serve(struct serving *s)
     s->lock = data_directory_lock(s->options.data, true);
     if (s->lock < 0)
         return code;
-    s->parts.exclusive = &s->exclusive;
-    if (!data_directory_recover(&s->parts, &s->options, &s->sizes, &s->budget) ||
-        !start_recording(s) || !start_projector(s) || !start_server(s))
+    if (!recover_parts(s) || !start_recording(s) || !start_projector(s) || !start_server(s)) {
+        code = s->stopped ? 0 : 1;
         goto close_parts;
+    }
     say_hello(s);
     wait_for_signal(s);
     server_stop(&s->server);
@@ -280,9 +307,21 @@ static void block_signals(struct serving *s)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* What is wrong with the options whatever the data is: said before it is touched, and at once. */
+static bool check_options(const struct options *options, char *problem, size_t size)
+{
+    char sentence[256];
+    if (!sizes_suffice(options, problem, size))
+        return false;
+    if (exclusive_check(options->exclusive, sentence, sizeof sentence) == STATUS_OK)
+        return true;
+    snprintf(problem, size, "exclusive = %s: %s", options->exclusive, sentence);
+    return false;
+}
+
 int serve_main(int argc, char **argv)
 {
-    char problem[512];
+    char problem[1024];
     bool help = false;
     struct serving *s = calloc(1, sizeof *s);
     if (s == NULL)
@@ -290,7 +329,8 @@ int serve_main(int argc, char **argv)
     int code = 2;
     s->argc = argc - 1;
     s->argv = argv + 1;
-    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem)) {
+    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem) ||
+        (!help && !check_options(&s->options, problem, sizeof problem))) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);

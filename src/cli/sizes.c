@@ -1,5 +1,6 @@
 #include "cli/sizes.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -28,6 +29,17 @@ static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 static uint64_t or_chosen(uint64_t given, uint64_t chosen)
 {
     return given != 0 ? within(given, 0, GIVEN_MOST) : chosen;
+}
+
+bool sizes_suffice(const struct options *options, char *problem, size_t size)
+{
+    uint64_t memory = sizes_of(options).memory;
+    if (options->store == OPTION_STORE_NONE || memory >= SIZES_STORE_MIN)
+        return true;
+    snprintf(problem, size,
+             "--max-memory is %llu MiB, too little for a store, which takes at least %llu",
+             (unsigned long long)(memory >> 20), (unsigned long long)(SIZES_STORE_MIN >> 20));
+    return false;
 }
 
 uint64_t sizes_usual_memory(const char *cgroups, const char *mount)

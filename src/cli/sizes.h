@@ -5,6 +5,8 @@
 #ifndef LAUD_CLI_SIZES_H
 #define LAUD_CLI_SIZES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/limits.h"
@@ -31,5 +33,8 @@ struct sizes {
 uint64_t sizes_usual_memory(const char *cgroups, const char *mount);
 
 struct sizes sizes_of(const struct options *options);
+
+/* False, and a sentence: with these options there can be no server. */
+bool sizes_suffice(const struct options *options, char *problem, size_t size);
 
 #endif

@@ -168,18 +168,18 @@ struct rebuild {
     void *context;
 };
 
-static void rebuild_tell(const struct rebuild *rebuild)
+static bool rebuild_tell(const struct rebuild *rebuild)
 {
     uint64_t total = rebuild->reactions_expected;
-    if (rebuild->progress != NULL)
-        rebuild->progress(rebuild->context, rebuild->reactions,
-                          total > rebuild->reactions ? total : rebuild->reactions);
+    return rebuild->progress == NULL ||
+           rebuild->progress(rebuild->context, rebuild->reactions,
+                             total > rebuild->reactions ? total : rebuild->reactions);
 }
 
-static void rebuild_count_row(struct rebuild *rebuild)
+static enum status rebuild_count_row(struct rebuild *rebuild)
 {
-    if (++rebuild->rows % PROGRESS_ROWS == 0)
-        rebuild_tell(rebuild);
+    return ++rebuild->rows % PROGRESS_ROWS != 0 || rebuild_tell(rebuild) ? STATUS_OK
+                                                                         : STATUS_STOPPING;
 }
 
 static enum status rebuild_reaction(void *context, const struct store_reaction *reaction)
@@ -188,16 +188,14 @@ static enum status rebuild_reaction(void *context, const struct store_reaction *
     filter_add(rebuild->live, reaction_key_of(rebuild->seed, reaction));
     known_add_reaction(rebuild->known, rebuild->seed, reaction);
     rebuild->reactions++;
-    rebuild_count_row(rebuild);
-    return STATUS_OK;
+    return rebuild_count_row(rebuild);
 }
 
 static enum status rebuild_item(void *context, const struct store_count *count)
 {
     struct rebuild *rebuild = context;
     known_add(rebuild->known, item_key(rebuild->seed, count->item));
-    rebuild_count_row(rebuild);
-    return STATUS_OK;
+    return rebuild_count_row(rebuild);
 }
 
 /* With room for half as many more, if there is memory for that; else it grows as usual. */

@@ -28,9 +28,10 @@ struct filters;
 
 /*
  * Called now and then while loading (bytes) or rebuilding (reactions, their total an estimate until
- * the last call), and at the end of it. Where one is taken it may be NULL.
+ * the last call), and at the end of it. False: give it up, with STOPPING. Where one is taken it may be
+ * NULL.
  */
-typedef void filters_progress_fn(void *context, uint64_t done, uint64_t total);
+typedef bool filters_progress_fn(void *context, uint64_t done, uint64_t total);
 
 struct filters *filters_new(struct memory_budget *budget, uint64_t seed); /* NULL: no memory */
 void filters_free(struct filters *filters);

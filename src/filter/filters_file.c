@@ -210,8 +210,9 @@ static enum status load_segment(struct load *load, void *buckets, uint64_t bytes
         }
         pass->chunk++;
         pass->offset += length;
-        if (load->progress != NULL && pass->chunk % PROGRESS_CHUNKS == 0)
-            load->progress(load->context, pass->offset - FILTERS_HEADER_BYTES, load->data_bytes);
+        if (load->progress != NULL && pass->chunk % PROGRESS_CHUNKS == 0 &&
+            !load->progress(load->context, pass->offset - FILTERS_HEADER_BYTES, load->data_bytes))
+            return STATUS_STOPPING;
     }
     return STATUS_OK;
 }

@@ -1,10 +1,15 @@
 /*
  * The text is an operator's, so every way it can be wrong gets its own sentence.
+ *
+ * A kind is made for ever, so a text that is refused must not have made any: it is read into a copy
+ * of the names first, by the same code.
  */
 #include "hot/exclusive.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/assert.h"
 
 static const char *skip_spaces(const char *text)
 {
@@ -75,8 +80,8 @@ static enum status read_group(struct exclusive *exclusive, const char **text, st
     return STATUS_OK;
 }
 
-enum status exclusive_parse(struct exclusive *exclusive, const char *text, struct names *names,
-                            char *sentence, size_t size)
+static enum status read_groups(struct exclusive *exclusive, const char *text, struct names *names,
+                               char *sentence, size_t size)
 {
     memset(exclusive, 0, sizeof(*exclusive));
     text = skip_spaces(text);
@@ -88,4 +93,44 @@ enum status exclusive_parse(struct exclusive *exclusive, const char *text, struc
             text = skip_spaces(text + 1);
     }
     return STATUS_OK;
+}
+
+/* NULL: no memory. Kinds and counters only, and what is made in it is not recorded. */
+static struct names *copy_names(const struct names *names)
+{
+    struct names *copy = names_new();
+    for (size_t i = 0; copy != NULL && names != NULL && i < names_count(names); i++) {
+        const struct name *name = names_get(names, (uint8_t)i);
+        enum status status = names_restore(copy, name->role, (uint16_t)i, name->text, name->length);
+        ASSERT(status == STATUS_OK);
+    }
+    return copy;
+}
+
+/* Is it good beside these names? NULL: beside those that are always there. */
+static enum status rehearse(const char *text, const struct names *names, char *sentence,
+                            size_t size)
+{
+    struct exclusive exclusive;
+    struct names *copy = copy_names(names);
+    if (copy == NULL) {
+        snprintf(sentence, size, "%s", "there is no memory to read it");
+        return STATUS_NO_MEMORY;
+    }
+    enum status status = read_groups(&exclusive, text, copy, sentence, size);
+    names_free(copy);
+    return status;
+}
+
+enum status exclusive_check(const char *text, char *sentence, size_t size)
+{
+    return rehearse(text, NULL, sentence, size);
+}
+
+enum status exclusive_parse(struct exclusive *exclusive, const char *text, struct names *names,
+                            char *sentence, size_t size)
+{
+    memset(exclusive, 0, sizeof(*exclusive));
+    enum status status = rehearse(text, names, sentence, size);
+    return status == STATUS_OK ? read_groups(exclusive, text, names, sentence, size) : status;
 }

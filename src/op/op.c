@@ -477,6 +477,12 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
     return status;
 }
 
+/* What changes nothing, as adding 0, is not worth a name: those are few, and for ever. */
+static bool creates_names(const struct hot_request *request)
+{
+    return request->action == HOT_SET || (request->action == HOT_ADD && request->delta != 0);
+}
+
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request)
@@ -498,8 +504,7 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     if (spec->action == HOT_FRIENDS)
         find_follow(&d);
     enum status status = decode_words(&d, args, count);
-    bool creates = spec->action == HOT_SET || spec->action == HOT_ADD;
-    if (status == STATUS_OK && d.unknown && creates) {
+    if (status == STATUS_OK && d.unknown && creates_names(request)) {
         /* All of it is good: only now, and seldom, its new names are made. */
         scratch->used = used;
         d.making = true;

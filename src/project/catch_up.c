@@ -49,8 +49,9 @@ static enum status windows_apply(const struct catch_up *how, const struct target
         }
         status = target_apply(target, window, problem, size);
         window_clear(window);
-        if (status == STATUS_OK && how->progress != NULL)
-            how->progress(how->context, reached, to);
+        if (status == STATUS_OK && how->progress != NULL &&
+            !how->progress(how->context, reached, to))
+            status = STATUS_STOPPING;
     }
     return status;
 }

@@ -14,8 +14,8 @@
 #include "store/store.h"
 #include "trend/trends.h"
 
-/* Called after each window. */
-typedef void catch_up_progress_fn(void *context, uint64_t position, uint64_t end);
+/* Called after each window. False: give it up, with STOPPING, which is like any failure below. */
+typedef bool catch_up_progress_fn(void *context, uint64_t position, uint64_t end);
 
 struct catch_up {
     struct window_options window;

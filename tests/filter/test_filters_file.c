@@ -229,6 +229,10 @@ static void test_many_chunks(void **state)
     for (int i = 0; i < 100000; i++)
         filter_add(filters->live, chance_next(&chance));
     assert_int_equal(filters_save(filters, path, 5), 0);
+    struct told stopped = {.stop_at = 2};
+    assert_int_equal(filters_load(loaded, path, &position, tell, &stopped, problem, sizeof problem),
+                     STATUS_STOPPING);
+    assert_int_equal(stopped.calls, 2);
     assert_int_equal(filters_load(loaded, path, &position, tell, &told, problem, sizeof problem),
                      STATUS_OK);
     expect_equal(filters, loaded);

@@ -163,9 +163,12 @@ void world_suspects(const struct world *world, const struct filters *filters, ui
     }
 }
 
-void tell(void *context, uint64_t done, uint64_t total)
+bool tell(void *context, uint64_t done, uint64_t total)
 {
     struct told *told = context;
     assert_true(done >= told->done && total >= done);
-    *told = (struct told){.calls = told->calls + 1, .done = done, .total = total};
+    told->calls++;
+    told->done = done;
+    told->total = total;
+    return told->calls != told->stop_at;
 }

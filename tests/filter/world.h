@@ -64,7 +64,8 @@ struct told {
     uint64_t calls;
     uint64_t done;
     uint64_t total;
+    uint64_t stop_at; /* it says to give up then; 0: never */
 };
-void tell(void *context, uint64_t done, uint64_t total);
+bool tell(void *context, uint64_t done, uint64_t total);
 
 #endif

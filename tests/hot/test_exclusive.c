@@ -72,6 +72,9 @@ static void test_mistakes_are_named(void **state)
         assert_int_not_equal(parse(&bed, cases[i].text), STATUS_OK);
         if (strstr(bed.sentence, cases[i].says) == NULL)
             fail_msg("'%s' says: %s", cases[i].text, bed.sentence);
+        assert_int_not_equal(exclusive_check(cases[i].text, bed.sentence, sizeof bed.sentence),
+                             STATUS_OK);
+        assert_non_null(strstr(bed.sentence, cases[i].says));
         names_free(bed.names);
     }
 }
@@ -88,6 +91,49 @@ static void test_too_many_groups(void **state)
     names_free(bed.names);
 }
 
+/* A kind is for ever: a text that is refused at its end has made none at its beginning. */
+static void test_a_refused_text_makes_no_kind(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"like,up;like,down", "up,down;left,comment", "up,down;left",
+                                        "up,down;left,view"};
+    struct exclusive_bed bed = {.names = names_new()};
+    uint16_t index;
+    assert_int_equal(names_intern(bed.names, NAME_COUNTER, "view", 4, &index), STATUS_OK);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        assert_int_not_equal(
+            exclusive_parse(&bed.exclusive, texts[i], bed.names, bed.sentence, sizeof bed.sentence),
+            STATUS_OK);
+        assert_int_equal(names_count(bed.names), 3);
+        assert_int_equal(bed.exclusive.group_count, 0);
+    }
+    assert_int_equal(exclusive_check("up,down;left,view", bed.sentence, sizeof bed.sentence),
+                     STATUS_OK);
+    names_free(bed.names);
+}
+
+/* There is room for one more name, and two are wanted. */
+static void test_a_full_table_takes_no_half_of_a_group(void **state)
+{
+    (void)state;
+    struct exclusive_bed bed = {.names = names_new()};
+    uint16_t index;
+    char text[16];
+    while (names_count(bed.names) < LIMIT_NAMES - 1) {
+        int length = sprintf(text, "n%zu", names_count(bed.names));
+        assert_int_equal(names_intern(bed.names, NAME_KIND, text, (size_t)length, &index),
+                         STATUS_OK);
+    }
+    assert_int_equal(
+        exclusive_parse(&bed.exclusive, "up,down", bed.names, bed.sentence, sizeof bed.sentence),
+        STATUS_TABLE_FULL);
+    assert_int_equal(names_count(bed.names), LIMIT_NAMES - 1);
+    assert_int_equal(
+        exclusive_parse(&bed.exclusive, "up,like", bed.names, bed.sentence, sizeof bed.sentence),
+        STATUS_OK);
+    names_free(bed.names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +141,8 @@ int main(void)
         cmocka_unit_test(test_nothing_is_no_group),
         cmocka_unit_test(test_mistakes_are_named),
         cmocka_unit_test(test_too_many_groups),
+        cmocka_unit_test(test_a_refused_text_makes_no_kind),
+        cmocka_unit_test(test_a_full_table_takes_no_half_of_a_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,8 +165,50 @@ static void test_a_torn_tail_is_reported_and_left(void **state)
     write_at("0000000001.seg", before.st_size, "half a batch");
     assert_int_equal(check(data, NULL), 0);
     assert_non_null(strstr(output, "torn tail   12 bytes in 0000000001.seg at offset "));
+    assert_non_null(strstr(output, "cut short: what it held was never acknowledged; a start"));
     assert_int_equal(stat(path, &after), 0);
     assert_int_equal(after.st_size, before.st_size + 12);
+}
+
+/* Makes the segment one that was written with another durability. */
+static void set_promise(uint32_t promise)
+{
+    uint8_t block[SEGMENT_HEADER_BYTES];
+    char path[128];
+    snprintf(path, sizeof path, "%s/0000000001.seg", journal);
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, block, sizeof block, 0), sizeof block);
+    block[56] = (uint8_t)promise;
+    segment_header_restamp(block);
+    assert_int_equal(pwrite(fd, block, sizeof block, 0), sizeof block);
+    close(fd);
+}
+
+static void test_what_a_torn_tail_held_may_have_been_acknowledged(void **state)
+{
+    (void)state;
+    struct stat before;
+    char path[128];
+    snprintf(path, sizeof path, "%s/0000000001.seg", journal);
+    assert_int_equal(stat(path, &before), 0);
+    write_at("0000000001.seg", before.st_size, "half a batch");
+    static const struct {
+        uint32_t promise;
+        const char *says;
+    } cases[] = {
+        {JOURNAL_PROMISE_INTERVAL, "may have been acknowledged, as it was written with "
+                                   "--durability interval"},
+        {JOURNAL_PROMISE_NONE, "may have been acknowledged, as it was written with "
+                               "--durability none"},
+        {JOURNAL_PROMISE_UNKNOWN, "never acknowledged, unless it was written with"},
+        {200, "never acknowledged, unless it was written with"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_promise(cases[i].promise);
+        assert_int_equal(check(data, NULL), 0);
+        assert_non_null(strstr(output, cases[i].says));
+    }
 }
 
 static void test_a_running_server_is_respected(void **state)
@@ -210,6 +252,7 @@ int main(void)
         CASE(test_the_dump),
         CASE(test_damage_is_named),
         CASE(test_a_torn_tail_is_reported_and_left),
+        CASE(test_what_a_torn_tail_held_may_have_been_acknowledged),
         CASE(test_a_running_server_is_respected),
         CASE(test_what_cannot_be_checked),
     };

@@ -322,6 +322,64 @@ static void test_a_visitor_can_refuse(void **state)
     assert_non_null(strstr(report.problem, status_sentence(STATUS_TABLE_FULL)));
 }
 
+struct ending {
+    int calls;
+    enum status status;
+};
+
+static enum status end_third(void *context, const struct event *event, uint64_t position,
+                             size_t size)
+{
+    (void)event;
+    (void)position;
+    (void)size;
+    struct ending *ending = context;
+    return ++ending->calls == 3 ? ending->status : STATUS_OK;
+}
+
+/* Who has no room for an event, or no time, does not make it a bad one. */
+static void test_a_visitor_can_end_the_reading(void **state)
+{
+    (void)state;
+    struct user user;
+    struct journal_report report;
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    user_append(&user, 10);
+    user_close(&user);
+    static const enum status ends[] = {STATUS_NO_MEMORY, STATUS_STOPPING};
+    for (size_t i = 0; i < 2; i++) {
+        struct ending ending = {.status = ends[i]};
+        struct journal_reading reading = {.visit = end_third, .context = &ending};
+        assert_int_equal(journal_file_verify(test_directory, &reading, &report), ends[i]);
+        assert_string_equal(report.problem, "");
+    }
+}
+
+/* What it meant to acknowledge is in each segment of a run, for whoever cuts it short. */
+static void test_a_segment_says_what_it_promised(void **state)
+{
+    (void)state;
+    static const enum durability all[] = {DURABILITY_COMMIT, DURABILITY_INTERVAL, DURABILITY_NONE};
+    for (uint64_t i = 0; i < 3; i++) {
+        struct user user;
+        struct journal_report report;
+        char name[SEGMENT_NAME_BYTES], path[128];
+        assert_int_equal(user_open(&user, test_directory, all[i], NULL), STATUS_OK);
+        user_append(&user, 10);
+        user_close(&user);
+        segment_name(i + 1, name);
+        snprintf(path, sizeof path, "%s/%s", test_directory, name);
+        FILE *file = fopen(path, "a");
+        assert_non_null(file);
+        assert_int_equal(fwrite("torn", 1, 4, file), 4);
+        fclose(file);
+        assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_OK);
+        assert_int_equal(report.torn_bytes, 4);
+        assert_int_equal(report.torn_promise, journal_promise_of(all[i]));
+        assert_int_equal(report.torn_promise, 1 + i);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, directory_setup, directory_teardown)
 
 int main(void)
@@ -336,6 +394,8 @@ int main(void)
         CASE(test_a_crash_in_each_life_loses_nothing),
         CASE(test_leftovers_of_a_crash_are_cleared),
         CASE(test_a_visitor_can_refuse),
+        CASE(test_a_visitor_can_end_the_reading),
+        CASE(test_a_segment_says_what_it_promised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

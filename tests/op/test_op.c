@@ -192,6 +192,10 @@ static void a_refused_write_makes_no_name(void **state)
     assert_int_equal(decode("ADD brandnew:1 brandnew x"), STATUS_BAD_ARGUMENT);
     assert_int_equal(decode("ADD brandnew:1 like 1"), STATUS_NOT_A_COUNTER);
     assert_int_equal(decode("UNREACT 1 brandnew brandnew:1"), STATUS_OK);
+    assert_int_equal(decode("ADD brandnew:1 brandnew 0 TOKEN a"), STATUS_OK);
+    assert_int_equal(request.name, NAME_UNKNOWN);
+    assert_int_equal(request.items[0].type, TYPE_UNKNOWN);
+    assert_int_equal(decode("ADD video:1 brandnew -0"), STATUS_OK);
     assert_int_equal(names_type_count(names), types);
     assert_int_equal(names_count(names), others);
     assert_int_equal(decode("REACT 1 brandnew brandnew:1"), STATUS_OK);

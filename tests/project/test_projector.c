@@ -592,13 +592,17 @@ struct progress {
     uint64_t calls;
     uint64_t last;
     uint64_t end;
+    uint64_t stop_at; /* it says to give up then; 0: never */
 };
 
-static void note_progress(void *context, uint64_t position, uint64_t end)
+static bool note_progress(void *context, uint64_t position, uint64_t end)
 {
     struct progress *progress = context;
     assert_true(position > progress->last);
-    *progress = (struct progress){progress->calls + 1, position, end};
+    progress->calls++;
+    progress->last = position;
+    progress->end = end;
+    return progress->calls != progress->stop_at;
 }
 
 static void test_catch_up(void **state)
@@ -624,6 +628,11 @@ static void test_catch_up(void **state)
     assert_int_equal(catch_up_store(&how, stage.store, NULL, end, problem, sizeof problem),
                      STATUS_DISK_FULL);
     assert_true(problem[0] != '\0');
+    progress.stop_at = 3;
+    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
+                     STATUS_STOPPING);
+    assert_int_equal(progress.calls, 3);
+    assert_int_equal(store_position(stage.store), progress.last);
     assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
                      STATUS_OK);
     assert_in_range(progress.calls, 20, 22); /* a slice may end one early */

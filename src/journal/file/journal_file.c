@@ -16,6 +16,30 @@
 #include "journal/file/private.h"
 #include "journal/file/read.h"
 
+_Static_assert(JOURNAL_PROMISE_COMMIT == DURABILITY_COMMIT + 1 &&
+                   JOURNAL_PROMISE_INTERVAL == DURABILITY_INTERVAL + 1 &&
+                   JOURNAL_PROMISE_NONE == DURABILITY_NONE + 1,
+               "in the same order, behind what is not known");
+
+enum journal_promise journal_promise_of(enum durability durability)
+{
+    return (enum journal_promise)(durability + 1);
+}
+
+const char *journal_torn_meaning(uint32_t promise)
+{
+    static const char *const meanings[] = {
+        [JOURNAL_PROMISE_UNKNOWN] = "what it held was never acknowledged, unless it was written "
+                                    "with --durability interval or none",
+        [JOURNAL_PROMISE_COMMIT] = "what it held was never acknowledged",
+        [JOURNAL_PROMISE_INTERVAL] = "what it held may have been acknowledged, as it was written "
+                                     "with --durability interval",
+        [JOURNAL_PROMISE_NONE] = "what it held may have been acknowledged, as it was written with "
+                                 "--durability none",
+    };
+    return meanings[promise <= JOURNAL_PROMISE_NONE ? promise : JOURNAL_PROMISE_UNKNOWN];
+}
+
 static struct journal_file *journal_of(struct journal *port)
 {
     struct journal_file *journal = (struct journal_file *)port;

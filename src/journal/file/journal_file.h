@@ -17,6 +17,16 @@ struct journal_file_options {
     uint64_t segment_bytes; /* of one segment */
 };
 
+/* What an acknowledgement meant to a run that wrote: as a segment's header has it. */
+enum journal_promise {
+    JOURNAL_PROMISE_UNKNOWN, /* an older version wrote it */
+    JOURNAL_PROMISE_COMMIT,
+    JOURNAL_PROMISE_INTERVAL,
+    JOURNAL_PROMISE_NONE,
+};
+
+enum journal_promise journal_promise_of(enum durability durability);
+
 /* What reading a journal found; filled as far as it got, also on failure. */
 struct journal_report {
     uint64_t segments;
@@ -31,10 +41,14 @@ struct journal_report {
     uint64_t torn_bytes;   /* bytes of a torn tail (to be) cut off, 0 if none */
     uint64_t torn_offset;  /* where in the last segment */
     char torn_segment[32];
-    char problem[256]; /* on DAMAGED or IO_FAILED: one sentence naming segment and offset */
+    uint32_t torn_promise; /* enum journal_promise of the run that wrote it */
+    char problem[256];     /* on DAMAGED or IO_FAILED: one sentence naming segment and offset */
 };
 
-/* Each event in order; a status other than OK ends the reading with DAMAGED and its sentence. */
+/*
+ * Each event in order. NO_MEMORY and STOPPING end the reading as they are; any other status but OK
+ * says that the event is wrong, and ends it with DAMAGED and a sentence that names it.
+ */
 typedef enum status journal_visit_fn(void *context, const struct event *event, uint64_t position,
                                      size_t size);
 /* Called now and then while reading, at least every few MiB; may be NULL. */
@@ -56,12 +70,16 @@ struct journal_reading {
 };
 
 /*
- * Reads everything from `from` on, cuts off a torn tail, and opens for appending. OK, DAMAGED, IO_FAILED or
- * DISK_FULL; the report says more. The caller holds the data directory's lock.
+ * Reads everything from `from` on, cuts off a torn tail, and opens for appending. OK, DAMAGED,
+ * IO_FAILED or DISK_FULL, of which the report says more, or what the visitor said. The caller holds
+ * the data directory's lock.
  */
 enum status journal_file_open(const struct journal_file_options *options,
                               const struct journal_reading *reading, struct journal_report *report,
                               struct journal **out);
+
+/* Whether what a torn tail held may have been acknowledged, as the end of a sentence. */
+const char *journal_torn_meaning(uint32_t promise);
 
 /* Reads and verifies without changing a byte; a torn tail is reported, not cut. */
 enum status journal_file_verify(const char *directory, const struct journal_reading *reading,

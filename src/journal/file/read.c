@@ -95,6 +95,8 @@ static enum status show_event(struct reader *reader, const struct scan_batch *ba
     enum status status = reading == NULL || reading->visit == NULL
                              ? STATUS_OK
                              : reading->visit(reading->context, event, position, size);
+    if (status == STATUS_NO_MEMORY || status == STATUS_STOPPING)
+        return status; /* nothing is wrong with the event */
     if (status != STATUS_OK)
         return scan_say(&reader->scan, STATUS_DAMAGED,
                         "journal segment %s, offset %" PRIu64 ": the event cannot be applied: %s",
@@ -189,6 +191,7 @@ static enum status read_tail(struct reader *reader, uint64_t offset)
     if (last > offset) {
         reader->report->torn_bytes = last - offset;
         reader->report->torn_offset = offset;
+        reader->report->torn_promise = reader->scan.header.promise;
         snprintf(reader->report->torn_segment, sizeof reader->report->torn_segment, "%s",
                  reader->scan.name);
     }

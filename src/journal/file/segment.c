@@ -21,7 +21,9 @@
  *       32  u64 number of events before it
  *       40  u64 chain value after the batches before it; 0 in the first segment
  *       48  u64 length the file was made with
- *       56  …   zeros
+ *       56  u32 what an acknowledgement meant to the run that wrote it: 0 not recorded (as before
+ *               this field was), 1 that it was on disk (--durability commit), 2 interval, 3 none
+ *       60  …   zeros
  *     4088  u64 XXH3(bytes 0 to 4088, 0); it stays here in every version, so that a newer format
  *               can be told from damage
  *
@@ -108,6 +110,7 @@ void segment_header_encode(const struct segment_header *header, uint8_t out[SEGM
     little_put64(out + 32, header->events);
     little_put64(out + 40, header->chain);
     little_put64(out + 48, header->bytes);
+    little_put32(out + 56, header->promise);
     segment_header_restamp(out);
 }
 
@@ -130,6 +133,7 @@ const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
     out->events = little_get64(bytes + 32);
     out->chain = little_get64(bytes + 40);
     out->bytes = little_get64(bytes + 48);
+    out->promise = little_get32(bytes + 56);
     if (out->position % 8 != 0)
         return "the header gives a position at which no record can begin";
     return NULL;

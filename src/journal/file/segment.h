@@ -23,6 +23,7 @@ struct segment_header {
     uint64_t events;   /* before it */
     uint64_t chain;    /* after the batches before it */
     uint64_t bytes;    /* the file was made this long */
+    uint32_t promise;  /* enum journal_promise, or what a later version means */
 };
 
 struct batch_header {

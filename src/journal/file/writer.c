@@ -172,6 +172,7 @@ static bool start_segment(struct journal_file *journal)
         .events = journal->events,
         .chain = journal->chain,
         .bytes = journal->segment_bytes,
+        .promise = journal_promise_of(journal->durability),
     };
     pthread_mutex_lock(&journal->lock);
     int fd = journal->spare_fd;
