@@ -108,13 +108,14 @@ static int bind_loops(struct server *server, const struct face *face, const stru
 static void tell_journal_state(struct server *server)
 {
     struct journal_stats stats;
-    enum status state = journal_state(server->parts.journal);
-    if (state == server->journal_state)
+    enum status state = journal_state(server->parts.journal), was = server->journal_state;
+    if (state == was)
         return;
     server->journal_state = state;
     journal_stats(server->parts.journal, &stats);
     if (state == STATUS_OK)
-        log_info("the disk has room again, writes go on");
+        log_info("%s, writes go on",
+                 was == STATUS_NO_FILES ? "files can be opened again" : "the disk has room again");
     else
         log_error("read-only: %s", stats.reason);
 }
