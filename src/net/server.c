@@ -222,6 +222,8 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
                   char *problem, size_t size)
 {
     server->parts = *parts;
+    if (server->parts.refused_max == 0)
+        server->parts.refused_max = LIMIT_REFUSED;
     server->guard.journal = parts->journal;
     server->guard.lag_slow = parts->lag_slow_bytes;
     server->guard.lag_max = parts->lag_max_bytes;
