@@ -62,10 +62,10 @@ static bool fault_parse_what(const char *text, size_t length, struct fault *out)
         const char *name;
         struct fault fault;
     } table[] = {
-        {"EIO", {FAULT_ERROR, EIO}},       {"ENOSPC", {FAULT_ERROR, ENOSPC}},
-        {"EDQUOT", {FAULT_ERROR, EDQUOT}}, {"EINTR", {FAULT_INTERRUPT, EINTR}},
-        {"SHORT", {FAULT_SHORT, 0}},       {"SKIP", {FAULT_SKIP, 0}},
-        {"KILL", {FAULT_KILL, 0}},
+        {"EIO", {FAULT_ERROR, EIO}},         {"ENOSPC", {FAULT_ERROR, ENOSPC}},
+        {"EDQUOT", {FAULT_ERROR, EDQUOT}},   {"EMFILE", {FAULT_ERROR, EMFILE}},
+        {"EINTR", {FAULT_INTERRUPT, EINTR}}, {"SHORT", {FAULT_SHORT, 0}},
+        {"SKIP", {FAULT_SKIP, 0}},           {"KILL", {FAULT_KILL, 0}},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strlen(table[i].name) == length && strncasecmp(table[i].name, text, length) == 0) {

@@ -10,9 +10,9 @@
  * it went through, io_pread how many bytes there were up to `length`; or -errno. Nothing else is
  * ever retried.
  *
- * What: EIO, ENOSPC, EDQUOT, EINTR (once, then the call goes on), SHORT (half the bytes, then the
- * call goes on), SKIP (claim success, do nothing), KILL (the process ends there and then, before
- * the call, as with kill -9). "3+" instead of "3" means the third call and all after it.
+ * What: EIO, ENOSPC, EDQUOT, EMFILE, EINTR (once, then the call goes on), SHORT (half the bytes,
+ * then the call goes on), SKIP (claim success, do nothing), KILL (the process ends there and then,
+ * before the call, as with kill -9). "3+" instead of "3" means the third call and all after it.
  *
  * Between its steps a thread may name points that are no calls, so that it can be killed there.
  */

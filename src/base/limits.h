@@ -71,6 +71,9 @@
 #define LIMIT_GROUPS      64      /* reads of a connection whose replies wait for the journal */
 #define LIMIT_REFUSED     64      /* connections past the most there may be, lingered for */
 
+/* Store */
+#define LIMIT_STORE_FILES 512 /* that RocksDB keeps open */
+
 /* HTTP */
 #define LIMIT_HTTP_LINE    KIB(8) /* bytes of a request line */
 #define LIMIT_HTTP_HEADERS 64     /* header fields of a request */

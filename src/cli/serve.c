@@ -4,6 +4,7 @@
 #include "cli/serve.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "cli/data_directory.h"
@@ -23,15 +24,16 @@
 #include "net/info.h"
 #include "net/server.h"
 
-#define FILES_BESIDE_CONNECTIONS 512      /* segments, loops, listeners and the like */
-#define TRIM_SECONDS             1        /* between two looks at what malloc could give back */
-#define ARENAS                   2        /* of malloc; what each keeps for itself nobody counts */
-#define LARGE_BYTES              KIB(128) /* and from which on it keeps nothing; see bound_malloc */
-#define TRIM_PART                8        /* of what is left for the uncounted: then it gives all */
+#define TRIM_SECONDS 1        /* between two looks at what malloc could give back */
+#define ARENAS       2        /* of malloc; what each keeps for itself nobody counts */
+#define LARGE_BYTES  KIB(128) /* and from which on it keeps nothing; see bound_malloc */
+#define TRIM_PART    8        /* of what is left for the uncounted: then it gives all */
 
 /* What `serve` holds while it runs. */
 struct serving {
-    struct options options;
+    struct options options; /* as they hold */
+    struct options given;   /* as they were read */
+    struct files files;
     int argc; /* where they came from */
     char **argv;
     struct sizes sizes;
@@ -50,6 +52,11 @@ static unsigned usable_cores(void)
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return (unsigned)(count < 1 ? 1 : count > LIMIT_THREADS ? LIMIT_THREADS : count);
+}
+
+static unsigned threads_of(const struct options *options)
+{
+    return options->threads ? (unsigned)options->threads : usable_cores();
 }
 
 /* A name's definition goes into the journal before the name can be used. */
@@ -179,7 +186,7 @@ static void wait_for_signal(struct serving *s)
     int number;
     while ((number = sigtimedwait(&s->signals, NULL, &pause)) < 0 || number == SIGHUP) {
         if (number == SIGHUP)
-            reload(&s->server, &s->options, s->argc, s->argv);
+            reload(&s->server, &s->given, s->argc, s->argv);
         server_trim(&s->server, is_beside_full(s));
     }
     log_info("%s: draining and stopping", strsignal(number));
@@ -197,6 +204,8 @@ static bool start_server(struct serving *s)
                                  .filters = s->parts.filters,
                                  .trends = s->parts.trends,
                                  .budget = &s->budget,
+                                 .places_max = s->files.places,
+                                 .refused_max = s->files.refused,
                                  .seed = s->parts.seed};
     if (s->parts.store != NULL) {
         parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
@@ -204,33 +213,37 @@ static bool start_server(struct serving *s)
     }
     if (getrandom(parts.limits_seed, sizeof parts.limits_seed, 0) != sizeof parts.limits_seed)
         parts.limits_seed[0] = s->parts.seed;
-    unsigned threads = s->options.threads ? (unsigned)s->options.threads : usable_cores();
-    if (!server_start(&s->server, &parts, threads, problem, sizeof problem)) {
+    if (!server_start(&s->server, &parts, threads_of(&s->options), problem, sizeof problem)) {
         log_error("%s", problem);
         return false;
     }
     return true;
 }
 
-/* A connection is an open file, and the usual limit of those is far below --max-connections. */
-static void raise_file_limit(const struct serving *s)
+/*
+ * A connection is an open file, and the usual limit of those is far below --max-connections. What does
+ * not fit is refused by us, in words: at the system's limit nothing else could open a file either.
+ */
+static bool share_files(struct serving *s)
 {
-    struct rlimit limit;
-    rlim_t wanted = s->options.max_connections + s->options.live_streams + FILES_BESIDE_CONNECTIONS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
-        return;
-    struct rlimit raised = {wanted, wanted > limit.rlim_max ? wanted : limit.rlim_max};
-    if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-        return;
-    raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
-    if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
-        raised = limit;
-    if (raised.rlim_cur < wanted)
-        log_warn("only %llu open files are allowed (ulimit -n), fewer than --max-connections %llu "
-                 "and --live-streams %llu need",
-                 (unsigned long long)raised.rlim_cur,
-                 (unsigned long long)s->options.max_connections,
-                 (unsigned long long)s->options.live_streams);
+    struct options *options = &s->options;
+    unsigned threads = threads_of(options);
+    uint64_t connections = options->max_connections, streams = options->live_streams;
+    uint64_t allowed = files_raise(files_wanted(threads, connections, streams));
+    bool enough = files_share(&s->files, allowed, threads);
+    uint64_t places = s->files.places;
+    if (!enough)
+        log_error("only %" PRIu64 " open files are allowed (ulimit -n), and %" PRIu64
+                  " are needed beside connections",
+                  allowed, s->files.own);
+    else if (places < connections + streams)
+        log_warn("only %" PRIu64 " open files are allowed (ulimit -n): enough for %" PRIu64
+                 " connections and live streams, fewer than --max-connections %" PRIu64
+                 " and --live-streams %" PRIu64,
+                 allowed, places, connections, streams);
+    options->max_connections = connections < places ? connections : places;
+    options->live_streams = streams < places ? streams : places;
+    return enough;
 }
 
 /* The signal that asks to stop, as long as nobody took it; 0: none did. */
@@ -263,7 +276,8 @@ static int serve(struct serving *s)
 {
     int code = 1;
     bound_malloc();
-    raise_file_limit(s);
+    if (!share_files(s))
+        return code;
     s->lock = data_directory_lock(s->options.data, true);
     if (s->lock < 0)
         return code;
@@ -337,6 +351,7 @@ int serve_main(int argc, char **argv)
         code = 0;
     } else {
         log_set_format((enum log_format)s->options.log_format);
+        s->given = s->options;
         block_signals(s);
         code = serve(s);
     }

@@ -26,7 +26,7 @@ enum durability {
 };
 
 struct journal_stats {
-    enum status state;  /* OK, READONLY or DISK_FULL */
+    enum status state;  /* OK, READONLY, DISK_FULL or NO_FILES */
     const char *reason; /* why it is not OK, one sentence; "" otherwise */
     uint64_t appended;  /* positions */
     uint64_t written;
@@ -73,7 +73,7 @@ struct journal {
 
 /*
  * OK: this thread may now append up to LIMIT_BATCH events before it asks again. BLOCKED: the ring
- * is full, the listener will be called when it has room. READONLY, DISK_FULL: no writes.
+ * is full, the listener will be called when it has room. READONLY, DISK_FULL, NO_FILES: no writes.
  */
 static inline enum status journal_admit(struct journal *journal)
 {
@@ -128,7 +128,7 @@ static inline void journal_kick(struct journal *journal)
     journal->ops->kick(journal);
 }
 
-/* OK, READONLY (for good: what was not released never will be) or DISK_FULL (for now). */
+/* OK, READONLY (for good: what was not released never will be), DISK_FULL or NO_FILES (for now). */
 static inline enum status journal_state(struct journal *journal)
 {
     return journal->ops->state(journal);

@@ -210,7 +210,7 @@ static enum status exclusive_read(struct import *import)
                                          import->options.names, sentence, sizeof sentence);
     if (status == STATUS_OK)
         return status;
-    if (status == STATUS_READONLY || status == STATUS_DISK_FULL)
+    if (status == STATUS_READONLY || status == STATUS_DISK_FULL || status == STATUS_NO_FILES)
         return import_fail_journal(import, status);
     return import_fail(import, STATUS_NOT_A_KIND, "exclusive = %s: %s", import->options.exclusive,
                        sentence);

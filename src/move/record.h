@@ -23,7 +23,7 @@ struct record {
 void record_start(struct record *record, struct journal *journal);
 void record_end(struct record *record); /* closes the journal, which calls it until then */
 
-/* OK; READONLY, DISK_FULL: it was not appended, and the journal says why. */
+/* OK; READONLY, DISK_FULL, NO_FILES: it was not appended, and the journal says why. */
 enum status record_event(struct record *record, const struct event *event);
 
 /* Everything appended so far is being written. */

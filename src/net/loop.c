@@ -17,7 +17,6 @@
 #include "net/loop.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -28,7 +27,6 @@
 
 #define SWEEP_MS      1000
 #define DRAIN_STEP_MS 10
-#define BACKLOG       1024
 
 #define GROUPS_MIN 64
 
@@ -159,7 +157,7 @@ static void begin_stop(struct loop *loop)
     loop->stopping = true;
     loop->stop_deadline_ms = uv_now(&loop->uv) + LIMIT_DRAIN_MS;
     for (unsigned i = 0; i < loop->listener_count; i++)
-        uv_close((uv_handle_t *)&loop->listeners[i].tcp, NULL);
+        listener_end(&loop->listeners[i]);
     live_stop(loop->live);
     uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
 }
@@ -263,46 +261,6 @@ static void on_prepare(uv_prepare_t *prepare)
     live_wait(loop->live);
 }
 
-static void on_turned_away(uv_handle_t *handle)
-{
-    struct listener *listener = handle->data;
-    bool next = listener->next_waits;
-    listener->turning_away = listener->next_waits = false;
-    if (next && !listener->loop->stopping)
-        listener_turn_away(listener);
-}
-
-void listener_turn_away(struct listener *listener)
-{
-    uv_stream_t *unwanted = (uv_stream_t *)&listener->unwanted;
-    if (listener->turning_away) {
-        listener->next_waits = true;
-        return;
-    }
-    listener->turning_away = true;
-    uv_tcp_init(&listener->loop->uv, &listener->unwanted);
-    unwanted->data = listener;
-    struct memory_budget own = {.limit = UINT64_MAX};
-    struct buffer out = {.budget = &own};
-    if (uv_accept((uv_stream_t *)&listener->tcp, unwanted) == 0 &&
-        listener->face->write_error(NULL, &out, STATUS_TOO_BUSY, status_sentence(STATUS_TOO_BUSY),
-                                    FACE_LAST)) {
-        uv_buf_t part = uv_buf_init(out.bytes, (unsigned)out.length);
-        uv_try_write(unwanted, &part, 1);
-    }
-    buffer_free(&out);
-    loop_count(&listener->loop->stats.refused, 1);
-    uv_close((uv_handle_t *)unwanted, on_turned_away);
-}
-
-static void on_connection(uv_stream_t *listener, int status)
-{
-    if (status < 0)
-        log_warn("accepting a connection failed: %s", uv_strerror(status));
-    else
-        conn_accept(listener->data);
-}
-
 /* A libuv loop, and what lives on it and needs memory; an error: nothing is left. */
 static int make_uv(struct loop *loop)
 {
@@ -350,13 +308,10 @@ int loop_listen(struct loop *loop, const struct face *face, int socket)
     struct listener *listener = &loop->listeners[loop->listener_count++];
     listener->loop = loop;
     listener->face = face;
-    uv_tcp_init(&loop->uv, &listener->tcp);
-    listener->tcp.data = listener;
-    int error = uv_tcp_open(&listener->tcp, socket);
-    if (error == 0)
-        return uv_listen((uv_stream_t *)&listener->tcp, BACKLOG, on_connection);
-    close(socket);
-    return error;
+    listener->socket = socket;
+    uv_timer_init(&loop->uv, &listener->pause);
+    listener->pause.data = listener;
+    return listener_open(listener);
 }
 
 static void close_handle(uv_handle_t *handle, void *unused)
@@ -400,6 +355,8 @@ void loop_join(struct loop *loop)
 
 void loop_free(struct loop *loop)
 {
+    for (unsigned i = 0; i < loop->listener_count; i++)
+        listener_end(&loop->listeners[i]);
     uv_walk(&loop->uv, close_handle, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     int error = uv_loop_close(&loop->uv);

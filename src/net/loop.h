@@ -30,7 +30,12 @@ struct listener {
     uv_tcp_t tcp;
     struct loop *loop;
     const struct face *face;
-    uv_tcp_t unwanted; /* a connection that there is no memory for, while it is closed */
+    int socket;        /* what tcp has another descriptor of; it listens also while tcp is closed */
+    bool open;         /* tcp is there */
+    bool failing;      /* the last connection could not be accepted */
+    uv_timer_t pause;  /* until it is tried again */
+    uv_tcp_t unwanted; /* a connection that is not taken, while it is closed */
+    enum status why;   /* it is not */
     bool turning_away;
     bool next_waits; /* and another has come meanwhile */
 };
@@ -120,6 +125,10 @@ void loop_take_back(struct loop *loop, struct job *job); /* from a worker: it is
 void loop_stop(struct loop *loop);                       /* from any thread: ask it to end */
 void loop_join(struct loop *loop);                       /* wait for that */
 void loop_free(struct loop *loop); /* once nobody can call any of those above any more */
+
+/* Begins to listen on listener->socket, or goes on. A libuv error: if it is `open` now, it is to be closed. */
+int listener_open(struct listener *listener);
+void listener_end(struct listener *listener); /* for good */
 
 /*
  * Takes the connection that has come, says that there is no memory for it, and closes it. Needs none

@@ -108,13 +108,14 @@ static int bind_loops(struct server *server, const struct face *face, const stru
 static void tell_journal_state(struct server *server)
 {
     struct journal_stats stats;
-    enum status state = journal_state(server->parts.journal);
-    if (state == server->journal_state)
+    enum status state = journal_state(server->parts.journal), was = server->journal_state;
+    if (state == was)
         return;
     server->journal_state = state;
     journal_stats(server->parts.journal, &stats);
     if (state == STATUS_OK)
-        log_info("the disk has room again, writes go on");
+        log_info("%s, writes go on",
+                 was == STATUS_NO_FILES ? "files can be opened again" : "the disk has room again");
     else
         log_error("read-only: %s", stats.reason);
 }
@@ -221,6 +222,8 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
                   char *problem, size_t size)
 {
     server->parts = *parts;
+    if (server->parts.refused_max == 0)
+        server->parts.refused_max = LIMIT_REFUSED;
     server->guard.journal = parts->journal;
     server->guard.lag_slow = parts->lag_slow_bytes;
     server->guard.lag_max = parts->lag_max_bytes;

@@ -38,6 +38,8 @@ struct server_parts {
     struct trends *trends;   /* for INFO too; may be NULL */
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
+    uint64_t places_max;     /* connections and streams that files can be open for; 0: no bound */
+    uint32_t refused_max;    /* connections of a thread that are being refused; 0: the usual */
     uint64_t seed;           /* any number that nobody can guess */
     uint64_t limits_seed[2]; /* two more */
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,13 @@ struct outcome {
 #define GROUPS_FIRST  6   /* before the first close: more than one segment */
 #define GROUPS_SECOND 2   /* after it */
 
+/* It takes nothing for now, and goes on by itself. */
+static bool is_waiting(struct journal *journal)
+{
+    enum status state = journal_state(journal);
+    return state == STATUS_DISK_FULL || state == STATUS_NO_FILES;
+}
+
 static void use_journal(struct outcome *outcome, uint64_t groups)
 {
     struct user user;
@@ -37,7 +45,7 @@ static void use_journal(struct outcome *outcome, uint64_t groups)
     assert_true(user.found.count >= outcome->released);
     for (uint64_t i = 0; i < groups; i++) {
         uint64_t took = user_append(&user, GROUP);
-        if (took < GROUP && journal_state(user.journal) == STATUS_DISK_FULL)
+        if (took < GROUP && is_waiting(user.journal))
             user_await_state(&user, STATUS_OK);
         outcome->appended = user.appended;
         if (user_wait(&user) != STATUS_OK)
@@ -117,6 +125,12 @@ static void test_each_call_fails_with_enospc(void **state)
 {
     (void)state;
     fail_each_call("ENOSPC", false);
+}
+
+static void test_each_call_fails_with_emfile(void **state)
+{
+    (void)state;
+    fail_each_call("EMFILE", false);
 }
 
 static void test_each_call_is_short(void **state)
@@ -265,6 +279,37 @@ static void test_a_full_disk_refuses_and_recovers(void **state)
     assert_int_equal(count_samples(test_directory), took + 5000);
 }
 
+/* Nothing was written for the next segment: what there is of the current one is used. */
+static void expect_short_of_files(const char *plan)
+{
+    struct user user;
+    struct journal_stats stats;
+    assert_int_equal(io_faults_plan(plan), 0);
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    uint64_t before = user.found.count, took = user_append(&user, 100000);
+    assert_true(took > 100 && took < 2000);
+    assert_int_equal(journal_admit(user.journal), STATUS_NO_FILES);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    journal_stats(user.journal, &stats);
+    assert_int_equal(stats.state, STATUS_NO_FILES);
+    assert_non_null(strstr(stats.reason, "no file can be opened"));
+    assert_int_equal(io_faults_plan(NULL), 0);
+    user_await_state(&user, STATUS_OK);
+    assert_int_equal(user_append(&user, 5000), 5000);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    user_close(&user);
+    assert_int_equal(count_samples(test_directory), before + took + 5000);
+}
+
+static void test_a_shortage_of_files_refuses_and_recovers(void **state)
+{
+    (void)state;
+    expect_short_of_files("spare.open:4+:EMFILE"); /* the first two: a segment; then the reserve */
+    directory_remove(test_directory);
+    assert_int_equal(mkdir(test_directory, 0777), 0);
+    expect_short_of_files("spare.open:3+:EMFILE,reserve.open:1+:EMFILE");
+}
+
 static void test_opening_on_a_full_disk_serves_and_recovers(void **state)
 {
     (void)state;
@@ -332,6 +377,38 @@ static void test_a_disk_that_is_really_full(void **state)
     assert_int_equal(umount2(test_directory, MNT_DETACH), 0);
 }
 
+/* Lets no file be opened any more; those that are stay as they are. */
+static struct rlimit shut_out_files(void)
+{
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    return before;
+}
+
+/* A segment is changed, and the journal closed, where the spare is all that was opened. */
+static void test_a_segment_is_changed_without_opening_a_file(void **state)
+{
+    (void)state;
+    struct user user;
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    const struct journal_file *file = (const struct journal_file *)user.journal;
+    while (atomic_load(&file->spare) != SPARE_READY) {
+        assert_int_equal(user_append(&user, 1), 1);
+        assert_int_equal(user_wait(&user), STATUS_OK);
+    }
+    struct rlimit before = shut_out_files();
+    uint64_t number = atomic_load(&file->stats.number);
+    while (atomic_load(&file->stats.number) == number) {
+        assert_int_equal(user_append(&user, 1), 1);
+        assert_int_equal(user_wait(&user), STATUS_OK);
+    }
+    user_close(&user);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(count_samples(test_directory), user.appended);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, directory_setup, directory_teardown)
 
 int main(void)
@@ -340,6 +417,7 @@ int main(void)
 #ifdef LAUD_FAULTS
         CASE(test_each_call_fails_with_eio),
         CASE(test_each_call_fails_with_enospc),
+        CASE(test_each_call_fails_with_emfile),
         CASE(test_each_call_is_short),
         CASE(test_each_call_is_interrupted),
         CASE(test_a_failed_sync_is_never_tried_again),
@@ -348,12 +426,14 @@ int main(void)
         CASE(test_a_failure_before_anyone_listens_is_told),
         CASE(test_a_plan_can_leave_calls_out),
         CASE(test_a_full_disk_refuses_and_recovers),
+        CASE(test_a_shortage_of_files_refuses_and_recovers),
         CASE(test_opening_on_a_full_disk_serves_and_recovers),
 #endif
         CASE(test_a_disk_that_is_really_full),
+        CASE(test_a_segment_is_changed_without_opening_a_file),
     };
 #ifndef LAUD_FAULTS
-    print_message("built without faults: only the real full disk is tested\n");
+    print_message("built without faults: only the real ones are tested\n");
 #endif
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

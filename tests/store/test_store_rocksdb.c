@@ -297,6 +297,11 @@ static void test_what_passes(void **state)
     assert_int_equal(status_of(full), STATUS_DISK_FULL);
     assert_int_equal(status_of(quota), STATUS_IO_FAILED);
     assert_int_equal(problem_peek(quota), STATUS_DISK_FULL);
+    assert_int_equal(status_of("IO error: While open a file for random read: 7.sst: Too many open "
+                               "files"),
+                     STATUS_NO_FILES);
+    assert_int_equal(status_of("IO error: While lock file: LOCK: Too many open files in system"),
+                     STATUS_NO_FILES);
     assert_int_equal(status_of("Corruption: block checksum mismatch"), STATUS_DAMAGED);
     assert_int_equal(status_of("IO error: Input/output error"), STATUS_IO_FAILED);
 }

@@ -43,7 +43,7 @@ static enum status forget_first(struct journal_file *journal, struct scan *scan,
     atomic_store_explicit(&journal->first.number, number + 1, memory_order_relaxed);
     atomic_store_explicit(&journal->first.position, next, memory_order_relaxed);
     atomic_fetch_add_explicit(&journal->first.forgotten_bytes, bytes, memory_order_release);
-    return io_sync_directory("forget.sync", journal->directory) < 0 ? STATUS_IO_FAILED : STATUS_OK;
+    return io_sync("forget.sync", journal->directory_fd) < 0 ? STATUS_IO_FAILED : STATUS_OK;
 }
 
 enum status journal_file_forget(struct journal_file *journal, uint64_t position)

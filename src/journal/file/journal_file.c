@@ -122,7 +122,9 @@ static void file_stats(struct journal *port, struct journal_stats *out)
         .state = state,
         .reason = state == STATUS_READONLY    ? journal->reason
                   : state == STATUS_DISK_FULL ? journal->disk_full_reason
-                                              : "",
+                  : state == STATUS_NO_FILES
+                      ? "no file can be opened for the next journal segment (ulimit -n)"
+                      : "",
         .appended = file_appended(port),
         .written = atomic_load_explicit(&journal->stats.written, memory_order_relaxed),
         .durable = atomic_load_explicit(&journal->stats.durable, memory_order_relaxed),
@@ -146,6 +148,8 @@ static void journal_file_free(struct journal_file *journal)
         io_close("mark.close", journal->mark_fd);
     if (journal->spare_fd >= 0)
         io_close("spare.close", journal->spare_fd);
+    if (journal->directory_fd >= 0)
+        io_close("directory.close", journal->directory_fd);
     ring_free(&journal->ring);
     pthread_cond_destroy(&journal->changed);
     pthread_mutex_destroy(&journal->lock);
@@ -244,7 +248,7 @@ static struct journal_file *journal_file_new(const struct journal_file_options *
     journal->interval_ns = options->interval_ms * 1000000;
     journal->segment_bytes = options->segment_bytes;
     journal->tuning = *tuning;
-    journal->fd = journal->mark_fd = journal->spare_fd = -1;
+    journal->fd = journal->mark_fd = journal->spare_fd = journal->directory_fd = -1;
     atomic_init(&journal->gate, STATUS_BLOCKED);
     atomic_init(&journal->spare, SPARE_WORKING);
     atomic_init(&journal->used_now, UINT64_MAX);
@@ -371,6 +375,10 @@ static enum status open_at_end(struct journal_file *journal, const struct journa
         status = renew_mark(journal, end, report);
     if (status != STATUS_OK)
         return status;
+    journal->directory_fd =
+        io_open("directory.open", journal->directory, O_RDONLY | O_DIRECTORY, 0);
+    if (journal->directory_fd < 0)
+        return open_failed(report, "opening the journal directory", journal->directory_fd);
     continue_from(journal, end);
     int result = ring_make(&journal->ring, journal->tuning.ring_bytes, end->position);
     if (result < 0)

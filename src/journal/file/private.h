@@ -43,6 +43,7 @@ enum spare_state {
     SPARE_WORKING, /* being made */
     SPARE_READY,   /* there */
     SPARE_FULL,    /* no room on the disk; being tried again */
+    SPARE_SHORT,   /* no file can be opened; likewise */
 };
 
 struct journal_file {
@@ -56,6 +57,7 @@ struct journal_file {
     uint64_t segment_bytes;
     struct journal_tuning tuning; /* complete */
     char disk_full_reason[128];
+    int directory_fd; /* kept open: syncing it must not depend on whether a file can be opened */
 
     struct ring ring;
 

@@ -11,7 +11,9 @@
  * Without a current segment (at start) there is nothing to spare, and it is filled in one go.
  *
  * A full disk is met here, before anything depends on the room: the attempt is undone, the writer
- * is told, and it is tried again about once a second until it works. Any other error ends it.
+ * is told, and it is tried again about once a second until it works. So it is when no file can be
+ * opened, or there is no memory for it: that, too, passes when others let go of what they have. Any
+ * other error ends it.
  *
  * The reserve is a small file with no meaning. On a full disk, closing removes it first, so that
  * file systems that need room even to shorten a file have some.
@@ -33,6 +35,18 @@ static uint8_t zeros[ZERO_BYTES]; /* not const: it would fill the program file *
 static bool is_full(int error)
 {
     return error == -ENOSPC || error == -EDQUOT;
+}
+
+/* Of open files, here or on the whole machine, or of the kernel's memory. */
+static bool is_short(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+/* Nothing depends on what is being made: it can be tried again. */
+static bool passes(int error)
+{
+    return is_full(error) || is_short(error);
 }
 
 static bool preparer_is_stopping(struct journal_file *journal)
@@ -86,7 +100,7 @@ static int make_zeroed(struct journal_file *journal, const char *path, uint64_t 
         return fd;
     io_close("spare.close", fd);
     int removed = io_unlink("spare.unlink", path);
-    return removed < 0 && is_full(result) ? removed : result;
+    return removed < 0 && passes(result) ? removed : result;
 }
 
 /* The spare of an earlier run, if it is whole. */
@@ -117,8 +131,8 @@ static int make_spare(struct journal_file *journal)
         return fd;
     int result = io_rename("spare.rename", unfinished, finished);
     if (result == 0) {
-        result = io_sync_directory("directory.sync", journal->directory);
-        if (is_full(result))
+        result = io_sync("directory.sync", journal->directory_fd);
+        if (passes(result))
             result = -EIO; /* a failed sync is not tried again, whatever the reason */
     }
     if (result == 0)
@@ -164,16 +178,18 @@ static void preparer_fail(struct journal_file *journal, const char *what, int re
     ask_attention(journal);
 }
 
-/* Hands the spare over, or says that there is no room for it. Under the lock. */
+/* Hands the spare over, or says what there is not enough of for it. Under the lock. */
 static void preparer_tell(struct journal_file *journal, int spare)
 {
-    if (spare < 0 && !is_full(spare)) {
+    if (spare < 0 && !passes(spare)) {
         preparer_fail(journal, "next segment", spare);
         return;
     }
     if (spare >= 0)
         journal->spare_fd = spare;
-    atomic_store(&journal->spare, spare >= 0 ? SPARE_READY : SPARE_FULL);
+    atomic_store(&journal->spare, spare >= 0       ? SPARE_READY
+                                  : is_full(spare) ? SPARE_FULL
+                                                   : SPARE_SHORT);
     ask_attention(journal);
 }
 
@@ -198,18 +214,18 @@ static void preparer_step(struct journal_file *journal, bool *reserved)
     bool for_reserve = !*reserved && (!for_spare || atomic_load(&journal->used_now) != UINT64_MAX);
     pthread_mutex_unlock(&journal->lock);
     int reserve = for_reserve ? make_reserve(journal) : 0;
-    int spare = for_spare && (reserve == 0 || is_full(reserve)) ? make_spare(journal) : 0;
+    int spare = for_spare && (reserve == 0 || passes(reserve)) ? make_spare(journal) : 0;
     pthread_mutex_lock(&journal->lock);
     *reserved = *reserved || (for_reserve && reserve == 0);
     if (reserve == -ECANCELED || spare == -ECANCELED)
         return;
-    if (reserve < 0 && !is_full(reserve)) {
+    if (reserve < 0 && !passes(reserve)) {
         preparer_fail(journal, "reserve", reserve);
         return;
     }
     if (for_spare)
         preparer_tell(journal, spare);
-    if (is_full(reserve) || is_full(spare))
+    if (passes(reserve) || passes(spare))
         preparer_pause(journal);
 }
 

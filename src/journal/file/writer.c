@@ -14,7 +14,8 @@
  *   copy-on-write file system can do that, and how much of the batch it kept is not known.
  * - The next segment cannot be made for want of space: nothing depends on it yet. The gate says
  *   DISK_FULL before anything is decided, what was admitted before still fits the current segment,
- *   and the gate opens again when the preparer has succeeded.
+ *   and the gate opens again when the preparer has succeeded. Likewise where no file can be opened
+ *   for it, with a gate that says NO_FILES.
  *
  * The order of stores matters in write_batch: the gate before the ring's `freed`. Whoever is
  * admitted with the new `freed` sees the new gate, so after the gate has closed at most one ring of
@@ -75,6 +76,14 @@ static bool writer_check(struct journal_file *journal, int result, const char *w
     return false;
 }
 
+/* What the gate says while the next segment is needed, and not there. */
+static enum status waiting_for_spare(uint32_t spare)
+{
+    return spare == SPARE_FULL    ? STATUS_DISK_FULL
+           : spare == SPARE_SHORT ? STATUS_NO_FILES
+                                  : STATUS_BLOCKED;
+}
+
 static void update_gate(struct journal_file *journal)
 {
     uint32_t spare = atomic_load(&journal->spare);
@@ -84,7 +93,7 @@ static void update_gate(struct journal_file *journal)
     if (journal->fd >= 0 && (spare == SPARE_READY || journal->size - journal->used >= low))
         set_gate(journal, STATUS_OK);
     else
-        set_gate(journal, spare == SPARE_FULL ? STATUS_DISK_FULL : STATUS_BLOCKED);
+        set_gate(journal, waiting_for_spare(spare));
 }
 
 static void update_stats(struct journal_file *journal)
@@ -186,7 +195,7 @@ static bool start_segment(struct journal_file *journal)
                       "writing the header") ||
         !writer_check(journal, io_sync_data("segment.sync", fd), "syncing the header") ||
         !writer_check(journal, io_rename("segment.rename", from, to), "renaming the spare") ||
-        !writer_check(journal, io_sync_directory("directory.sync", journal->directory),
+        !writer_check(journal, io_sync("directory.sync", journal->directory_fd),
                       "syncing the directory"))
         return false;
     journal->fd = take_spare(journal);
@@ -356,7 +365,7 @@ static void writer_finish(struct journal_file *journal)
     }
     if (journal->fd >= 0 && !finish_segment(journal))
         return;
-    if (writer_check(journal, io_sync_directory("directory.sync", journal->directory),
+    if (writer_check(journal, io_sync("directory.sync", journal->directory_fd),
                      "syncing the directory"))
         writer_release(journal);
 }

@@ -70,7 +70,8 @@ struct store_snapshot {
 
 /*
  * problem.c: what RocksDB's text says; frees the text. OK for NULL. `doing` is for the log. DISK_FULL:
- * the same may be tried again. problem_peek is for what RocksDB was not writing in its own files.
+ * the same may be tried again. NO_FILES: a read may be, but RocksDB does not get over a file of its own
+ * that it could not make. problem_peek is for what RocksDB was not writing in its own files.
  */
 enum status problem_status(char *text, const char *doing);
 enum status problem_peek(const char *text);

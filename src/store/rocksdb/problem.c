@@ -21,6 +21,8 @@ enum status problem_peek(const char *text)
     if (strstr(text, "No space left on device") != NULL || strstr(text, "NoSpace") != NULL ||
         strstr(text, "Disk quota exceeded") != NULL)
         return STATUS_DISK_FULL;
+    if (strstr(text, "Too many open files") != NULL)
+        return STATUS_NO_FILES; /* of the process, or "in system" */
     if (begins(text, "Corruption") || strstr(text, "No such file or directory") != NULL)
         return STATUS_DAMAGED;
     if (strstr(text, "lock ") != NULL)

@@ -331,6 +331,9 @@ static const char *state_sentence(struct store_rocksdb *rocks)
         return "the files of the store are damaged";
     case STATUS_NO_MEMORY:
         return "there is no memory to apply a batch to the store";
+    case STATUS_NO_FILES:
+        return "the store could open no more files (ulimit -n), it writes nothing more until a "
+               "restart";
     default:
         return "the store cannot write";
     }

@@ -10,6 +10,7 @@
  * The log is off (the journal is one) and flushes are atomic. Checks are as strict as they go: a
  * wrong answer is worse than none.
  */
+#include "base/files.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
 
@@ -18,7 +19,6 @@ enum {
     PART_BYTES = 32 * 1024, /* of an index or a filter */
     BLOOM_BITS = 10,
     MEMTABLES = 2,
-    OPEN_FILES = 512,
     RUNS = 16,      /* sorted runs that start a merge */
     RUNS_SLOW = 40, /* that slow writes down */
     RUNS_STOP = 56,
@@ -100,7 +100,7 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     rocksdb_options_set_write_buffer_size(out, options->write_buffer_bytes / MEMTABLES);
     rocksdb_options_set_max_write_buffer_number(out, MEMTABLES);
     rocksdb_options_set_allow_concurrent_memtable_write(out, 0); /* one thread writes */
-    rocksdb_options_set_max_open_files(out, OPEN_FILES);
+    rocksdb_options_set_max_open_files(out, (int)files_of_store(files_allowed()));
     rocksdb_options_set_bytes_per_sync(out, 1024 * 1024);
     rocksdb_options_set_stats_dump_period_sec(out, 0);
     /* RocksDB may abort when it cannot write to its own log, so nothing is important enough for it.
