@@ -199,6 +199,8 @@ static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
     }
     fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
     changes.newest_s = newest_s;
+    if (newest_s > bed->options.token_ttl_s)
+        changes.token_horizon_s = newest_s - bed->options.token_ttl_s;
     if (bed->changes_ttl_s != 0 && newest_s > bed->changes_ttl_s)
         changes.cleared_horizon_s = newest_s - bed->changes_ttl_s;
     if (follow)

@@ -115,7 +115,8 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, bool waited);
 
-/* The time of a decision: no earlier than any before it. For a user, under that user's lock. */
+/* The time of a decision: no earlier than any before it. Under the lock of the user, or of
+ * an addition's item. */
 static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
 {
     uint32_t floor = atomic_load_explicit(&hot->floor_s, memory_order_relaxed);
