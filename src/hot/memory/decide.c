@@ -19,6 +19,7 @@
 
 #define TRIM_MOST   2 /* entries that one more lets go: shelves that grew while pinned shrink again */
 #define EXPIRE_MOST 4
+#define DROP_MOST   2 /* shelves that one more lets go, likewise */
 
 enum where {
     ABSENT,
@@ -359,6 +360,25 @@ static void note_widths(struct decision *decision, struct user_room *room)
     }
 }
 
+/*
+ * A shelf is about to be made. Past so many it is only in the place of another one, which the store
+ * has; those of the same type are left alone, for the reactions to be cleared are on them.
+ */
+static bool shelf_is_allowed(struct decision *decision)
+{
+    struct hot_memory *hot = decision->hot;
+    if (hot->journal == NULL || decision->row == NULL ||
+        !user_has_many_shelves(decision->users, decision->row))
+        return true;
+    if (hot->filters == NULL)
+        return false;
+    uint32_t dropped = 0;
+    while (dropped < DROP_MOST && user_drop_shelf(decision->users, decision->row,
+                                                  decision->item.type, loads_clean(&hot->loads)))
+        dropped++;
+    return dropped > 0;
+}
+
 /* The others to go are known and located. */
 static enum status set_change(struct decision *decision)
 {
@@ -367,11 +387,12 @@ static enum status set_change(struct decision *decision)
     if (!user_reserve(decision->users, decision->trail.user, decision->row, decision->user,
                       decision->kind, decision->item, flags, &room))
         return STATUS_NO_MEMORY;
+    bool allowed = room.shelf != NULL || shelf_is_allowed(decision);
     if (room.shelf == NULL)
         note_widths(decision, &room);
-    enum status status = STATUS_NO_MEMORY;
-    if (decision->other_count == 0 ||
-        gone_reserve(decision, decision->others, decision->other_count)) {
+    enum status status = allowed ? STATUS_NO_MEMORY : STATUS_SHELVES_FULL;
+    if (allowed && (decision->other_count == 0 ||
+                    gone_reserve(decision, decision->others, decision->other_count))) {
         struct item_row *row;
         pthread_mutex_lock(&decision->items->lock);
         status = item_prepare(decision, 1, decision->others, decision->other_count, &row);

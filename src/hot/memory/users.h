@@ -73,6 +73,12 @@ struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct
 struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
                          struct item item, uint8_t sort);
 
+/* Has the user so many that no more should be made? */
+bool user_has_many_shelves(const struct user_shard *shard, const struct user_row *row);
+
+/* Drops one that is clean and of another type than this; false: there is none. */
+bool user_drop_shelf(struct user_shard *shard, struct user_row *row, uint16_t but, uint32_t clean);
+
 /* The shelf after this one of the same user, NULL at the end. */
 static inline struct shelf *user_next_shelf(const struct user_shard *shard,
                                             const struct shelf *shelf)
