@@ -302,7 +302,7 @@ void bed_crash(struct bed *bed, uint32_t now_s)
 
 void bed_keep(struct bed *bed, uint32_t now_s)
 {
-    keeper_round(hot_memory_of(bed->hot), now_s);
+    keeper_round(hot_memory_of(bed->hot), now_s * 1000ULL);
 }
 
 enum status bed_run(struct bed *bed, struct hot_request *request)

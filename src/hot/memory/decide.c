@@ -275,7 +275,7 @@ static void gone_commit(struct decision *decision, struct item_row *row, const s
         cleared_stamp(&decision->users->cleared, decision->gone[i], stamp);
 }
 
-/* What is too much for a shelf and clean leaves it. */
+/* What is too much for a shelf and clean leaves it; what is left over is the keeper's. */
 static void shelf_trim(struct decision *decision, struct shelf *shelf)
 {
     struct hot_memory *hot = decision->hot;
@@ -284,11 +284,13 @@ static void shelf_trim(struct decision *decision, struct shelf *shelf)
     uint32_t clean = loads_clean(&hot->loads);
     for (uint32_t i = 0; i < TRIM_MOST && shelf->count > hot->shelf_max; i++) {
         if (shelf_tail(&decision->users->slab, shelf).stamp >= clean)
-            return;
+            break;
         shelf_drop_oldest(&decision->users->slab, shelf);
         shelf->flags |= SHELF_INCOMPLETE;
         decision->users->reactions--;
     }
+    if (shelf->count > hot->shelf_max)
+        decision->users->long_shelves = true;
 }
 
 /* With everything reserved and the item's shard locked. */

@@ -37,6 +37,7 @@ struct user_shard {
     uint64_t shelves;   /* in use */
     uint64_t reactions; /* on them */
     uint64_t denied;    /* questions that a filter answered with no */
+    bool long_shelves;  /* one may have more than it should, which the keeper can cut in time */
     struct cleared cleared;
     struct slab slab;
     /* Asked for lately and found in neither place; each stands where its hash says. */
