@@ -442,6 +442,29 @@ static void test_lag(void **state)
     projector_free(projector);
 }
 
+/* What waits when it begins is as old as it is. */
+static void test_lag_at_start(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    stage_append(&stage, 1);
+    uint64_t first_ms = (uint64_t)stage.world.now_s * 1000;
+    stage_append(&stage, 1000);
+    stage_wait_durable(&stage);
+    struct projector_options options = stage_options(&stage);
+    struct projector_stats stats;
+    struct projector *projector = stage_projector(&options);
+    projector->wall_ms = test_wall;
+    test_wall_ms = (uint64_t)stage.world.now_s * 1000 + 5000;
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.lag_ms, test_wall_ms - first_ms);
+    stage_run(projector);
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.lag_ms, 0);
+    expect_caught_up(projector);
+    projector_free(projector);
+}
+
 static void test_little_memory(void **state)
 {
     (void)state;
@@ -529,6 +552,25 @@ static void test_thread_asks_for_syncs(void **state)
     (void)state;
     open_stage(DURABILITY_NONE);
     thread_test(DURABILITY_NONE);
+}
+
+/* Whatever the durability, what was appended is in the store after a stop. */
+static void test_thread_stops_with_all_applied(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_NONE);
+    struct projector_options options = stage_options(&stage);
+    char problem[256] = "";
+    options.window_ms = 3600000;
+    struct projector *projector = projector_start(&options, problem, sizeof problem);
+    assert_non_null(projector);
+    stage_append(&stage, 50);
+    projector_stop(projector);
+    assert_int_equal(store_position(stage.store), stage.world.position);
+    world_expect_store(&stage.world, stage.store);
+    struct store_stats stats;
+    store_stats(stage.store, &stats);
+    assert_int_equal(stats.durable, stage.world.position);
 }
 
 static void test_thread_stops_after_failing(void **state)
@@ -653,11 +695,13 @@ int main(void)
         CASE(test_flush_fails),
         CASE(test_contradiction),
         CASE(test_lag),
+        CASE(test_lag_at_start),
         CASE(test_little_memory),
         CASE(test_thread),
         CASE(test_thread_can_be_asked_to_reach),
         CASE(test_thread_memory),
         CASE(test_thread_asks_for_syncs),
+        CASE(test_thread_stops_with_all_applied),
         CASE(test_thread_stops_after_failing),
         CASE(test_thread_stops_on_a_full_disk),
         CASE(test_cannot_start),
