@@ -140,6 +140,8 @@ static void find_in_store(const struct decision *decision, struct found *found)
         found->time_s = decision->reads->keys[i].time_s;
         found->where = found->time_s != 0 ? IN_STORE : ABSENT;
     }
+    if (found->where == ABSENT)
+        user_absent_add(decision->users, &key);
 }
 
 static struct found find(const struct decision *decision, uint8_t kind)
@@ -442,6 +444,14 @@ static enum hot_need decision_answer(const struct hot_memory *hot, struct hot_re
     return status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
+/* What was read is not read again: for the next who asks, or for this one once it has the item. */
+static void keep_warm(struct decision *decision, const struct found *found)
+{
+    if (found->where == IN_STORE)
+        hot_memory_warm(decision->hot, decision->users, decision->trail.user, decision->user,
+                        found->kind, decision->item, found->time_s);
+}
+
 /* FEED has to know which kinds there are. */
 static void kind_note(struct hot_memory *hot, uint8_t kind)
 {
@@ -469,10 +479,10 @@ enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request
     if (change) {
         known = find_group(&decision);
         status = known ? set_change(&decision) : STATUS_OK;
-    } else if (decision.wanted.where == IN_STORE) {
-        hot_memory_warm(hot, decision.users, trail.user, decision.user, decision.kind,
-                        decision.item, decision.wanted.time_s);
     }
+    keep_warm(&decision, &decision.wanted);
+    for (uint32_t i = 0; status == STATUS_BLOCKED && i < decision.other_count; i++)
+        keep_warm(&decision, &decision.others[i]);
     decision_end(&decision);
     return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
@@ -486,6 +496,8 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
     bool known = decision.wanted.where != NOT_HOT;
     bool change = is_live(&decision.wanted);
     enum status status = change ? clear_change(&decision) : STATUS_OK;
+    if (status == STATUS_BLOCKED)
+        keep_warm(&decision, &decision.wanted);
     decision_end(&decision);
     return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }

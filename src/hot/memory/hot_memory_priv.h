@@ -96,6 +96,13 @@ static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item it
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
 }
 
+/* A reaction as load_claim knows it. */
+static inline uint64_t claim_of(const struct hot_memory *hot, uint64_t user_hash, struct item item,
+                                uint8_t kind)
+{
+    return hash_3(user_hash, item_hash(item, hot->seed), kind);
+}
+
 /* What a filter said, counted if it said no; `denied` is that of a shard that is locked. */
 static inline bool filter_said(uint64_t *denied, bool maybe)
 {

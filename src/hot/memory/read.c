@@ -373,7 +373,7 @@ static enum status ask_some(struct lookup *lookup, unsigned worker, const struct
     struct loads *loads = &lookup->hot->loads;
     for (size_t i = 0; i < count; i++) {
         struct item item = request->items[unknown[i].item];
-        hashes[i] = hash_3(lookup->user_hash, item_hash(item, lookup->hot->seed), unknown[i].kind);
+        hashes[i] = claim_of(lookup->hot, lookup->user_hash, item, unknown[i].kind);
         mine[i] = true;
     }
     if (share && load_claim(loads, worker, hashes, count, mine) < count)
