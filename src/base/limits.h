@@ -21,6 +21,7 @@
 
 /* Operations */
 #define LIMIT_FEED_ITEMS  200  /* items in one FEED */
+#define LIMIT_SHELVES     4096 /* of one user in memory: kinds, times types, times widths of ids */
 #define LIMIT_ITEMS       1000 /* items in any other command */
 #define LIMIT_LIST        200  /* entries in one page of a list */
 #define LIMIT_LIST_USUAL  20   /* and where none is asked for */
@@ -119,6 +120,7 @@ _Static_assert(LIMIT_NAMES < 256, "a name's index is one byte");
 _Static_assert(LIMIT_TYPES <= 65536, "a type's index is two bytes");
 _Static_assert(LIMIT_FEED_ITEMS <= LIMIT_ITEMS, "a feed is a command");
 _Static_assert(LIMIT_ITEMS <= LIMIT_BATCH_ITEMS, "any one command fits a batch");
+_Static_assert(LIMIT_SHELVES > LIMIT_NAMES * 4, "some of them are of another type than any one");
 _Static_assert(LIMIT_LIVE_ITEMS <= LIMIT_ITEMS, "a stream is a command");
 _Static_assert(LIMIT_CHANGES <= LIMIT_CHANGES_LOOKS, "a page can be full");
 _Static_assert(LIMIT_ITEMS + 16 <= LIMIT_HTTP_WORDS, "any operation can be asked for over HTTP");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -44,7 +45,12 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
         .changes_ttl_s = options->changes_ttl_s,
         .seed = options->seed,
     };
-    return window_open(&projector->window, &window, position, problem, size) == STATUS_OK;
+    if (window_open(&projector->window, &window, position, problem, size) != STATUS_OK)
+        return false;
+    uint32_t next_s = window_peek(&projector->window, journal_durable(options->journal));
+    if (next_s != 0)
+        projector->oldest_ms = next_s * 1000ULL;
+    return true;
 }
 
 struct projector *projector_new(const struct projector_options *options, char *problem, size_t size)
@@ -141,15 +147,31 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
     }
 }
 
+/* Is there something that the journal has still to bring to disk, and can? */
+static bool is_tail_coming(const struct projector *projector)
+{
+    struct journal *journal = projector->options.journal;
+    return journal_durable(journal) < journal_appended(journal) &&
+           journal_state(journal) == STATUS_OK;
+}
+
 /*
- * What is durable, then a checkpoint; as far as it goes at once. A stop is not held up for long: what
- * is left is in the journal, and replayed at the next start.
+ * All that was appended, then a checkpoint; as far as it goes at once. Unless it syncs with each
+ * commit, the journal is only now asked for the last of it. A stop is not held up for long: what is
+ * left is in the journal, and replayed at the next start.
  */
 static void projector_finish(struct projector *projector)
 {
+    const struct timespec pause = {.tv_nsec = SYNC_MS * 1000000L};
     uint64_t until_ms = now_ms() + FINISH_MS;
-    while (projector_step(projector) == STEP_MOVED && now_ms() < until_ms)
-        continue;
+    enum projector_step step;
+    do {
+        step = projector_step(projector);
+        if (step != STEP_IDLE || !is_tail_coming(projector))
+            continue;
+        nanosleep(&pause, NULL);
+        step = STEP_MOVED;
+    } while (step == STEP_MOVED && now_ms() < until_ms);
     if (projector->pending || projector->failed)
         return;
     if (projector_has_unsaved(projector))

@@ -82,8 +82,10 @@ void projector_stats(struct projector *projector, struct projector_stats *out);
  * applied. False: not within the time, or not at all as things are.
  */
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms);
-/* Applies what is durable, for a few seconds, makes a checkpoint, ends the thread; the journal is
- * still open. */
+/*
+ * Has what was appended brought to disk and applies it, for a few seconds, makes a checkpoint, ends
+ * the thread; the journal is still open, and nobody appends to it any more.
+ */
 void projector_stop(struct projector *projector);
 
 #endif

@@ -96,6 +96,26 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
     return STATUS_OK;
 }
 
+static enum status peek_visit(void *context, const struct event *event, uint64_t position,
+                              size_t size)
+{
+    (void)position;
+    (void)size;
+    *(uint32_t *)context = event->time_s;
+    return STATUS_MORE; /* it is not taken */
+}
+
+/* What is wrong with the journal is met again, and told, by whoever reads it. */
+uint32_t window_peek(struct window *window, uint64_t limit)
+{
+    char problem[256];
+    uint32_t next_s = 0;
+    if (journal_cursor_position(window->cursor) < limit)
+        (void)journal_cursor_read(window->cursor, limit, peek_visit, &next_s, problem,
+                                  sizeof problem);
+    return next_s;
+}
+
 size_t window_events(const struct window *window)
 {
     return fold_events(window->fold);

@@ -48,6 +48,8 @@ void window_close(struct window *window); /* also one whose opening failed */
  * there. DAMAGED, IO_FAILED: there are none, and nothing more can be read.
  */
 enum status window_read(struct window *window, uint64_t limit, char *problem, size_t size);
+/* The time of the next event before `limit`, which must be durable; 0: there is none to be read. */
+uint32_t window_peek(struct window *window, uint64_t limit);
 size_t window_events(const struct window *window);
 void window_clear(struct window *window);
 

@@ -199,6 +199,8 @@ static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
     }
     fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
     changes.newest_s = newest_s;
+    if (newest_s > bed->options.token_ttl_s)
+        changes.token_horizon_s = newest_s - bed->options.token_ttl_s;
     if (bed->changes_ttl_s != 0 && newest_s > bed->changes_ttl_s)
         changes.cleared_horizon_s = newest_s - bed->changes_ttl_s;
     if (follow)
@@ -300,7 +302,7 @@ void bed_crash(struct bed *bed, uint32_t now_s)
 
 void bed_keep(struct bed *bed, uint32_t now_s)
 {
-    keeper_round(hot_memory_of(bed->hot), now_s);
+    keeper_round(hot_memory_of(bed->hot), now_s * 1000ULL);
 }
 
 enum status bed_run(struct bed *bed, struct hot_request *request)

@@ -85,7 +85,7 @@ static void *projecting(void *argument)
     (void)argument;
     while (!atomic_load(&ended)) {
         bed_project_all(&bed);
-        keeper_round(hot, 1);
+        keeper_round(hot, 1000);
     }
     return NULL;
 }

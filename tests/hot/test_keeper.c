@@ -4,7 +4,14 @@
  */
 #include "support.h"
 
-enum { LIKE = NAME_INDEX_LIKE, VIEW = 9, TTL_S = 1000, AGE_S = 1600, START_S = 1000000 };
+enum {
+    LIKE = NAME_INDEX_LIKE,
+    VIEW = 9,
+    TTL_S = 1000,
+    AGE_S = 1600,
+    CUT_S = 30,
+    START_S = 1000000
+};
 
 static const struct item video = {.id = {.lo = 42}};
 static const struct id ann = {.lo = 7};
@@ -47,6 +54,36 @@ static void test_rows_expire_in_time(void **state)
         assert_int_equal(bed_count(&bed, video, VIEW), 5);
         bed_close(&bed);
     }
+}
+
+/* Also where the time to live is hardly longer than the rounds. */
+static void test_rows_with_little_time_have_all_of_it(void **state)
+{
+    (void)state;
+    enum { ROUND_MS = 100 };
+    for (uint32_t ttl_s = 1; ttl_s <= 3; ttl_s++)
+        for (uint64_t used_ms = ROUND_MS; used_ms <= ttl_s * 1000; used_ms += ROUND_MS) {
+            struct bed bed;
+            struct hot_memory_options options = bed_options();
+            options.item_ttl_s = ttl_s;
+            bed_open_stored(&bed, MIB(64), options);
+            struct hot_memory *hot = hot_memory_of(bed.hot);
+            uint64_t now_ms = 1000ULL * START_S;
+            uint64_t used = now_ms + used_ms;
+            bed_add(&bed, video, VIEW, 5);
+            settle(&bed);
+            for (; now_ms < used; now_ms += ROUND_MS)
+                keeper_round(hot, now_ms);
+            assert_int_equal(bed_count(&bed, video, VIEW), 5); /* the last use */
+            for (; now_ms < used + ttl_s * 1000; now_ms += ROUND_MS) {
+                keeper_round(hot, now_ms);
+                assert_true(bed_has_item(&bed, video));
+            }
+            for (; now_ms <= used + ttl_s * 1500 + ROUND_MS; now_ms += ROUND_MS)
+                keeper_round(hot, now_ms);
+            assert_false(bed_has_item(&bed, video));
+            bed_close(&bed);
+        }
 }
 
 static void test_what_is_not_projected_does_not_expire(void **state)
@@ -103,9 +140,13 @@ static void test_long_shelves_are_cut_once_clean(void **state)
     for (uint32_t i = 0; i < 300; i++)
         bed_change(&bed, HOT_SET, ann, LIKE, (struct item){.id = {.lo = 1 + i}}, START_S);
     assert_int_equal(bed_stats(&bed).reactions, 300); /* pinned */
+    bed_keep(&bed, START_S + CUT_S);
+    assert_int_equal(bed_stats(&bed).reactions, 300);
     settle(&bed);
-    bed_keep(&bed, START_S + options.shelf_age_s / 16);
-    assert_in_range(bed_stats(&bed).reactions, 10, 10 + 128);
+    bed_keep(&bed, START_S + 2 * CUT_S - 1);
+    assert_int_equal(bed_stats(&bed).reactions, 300); /* not due yet */
+    bed_keep(&bed, START_S + 2 * CUT_S);
+    assert_int_equal(bed_stats(&bed).reactions, 10);
     for (uint32_t i = 0; i < 300; i++)
         assert_int_equal(
             bed_change(&bed, HOT_SET, ann, LIKE, (struct item){.id = {.lo = 1 + i}}, START_S), 0);
@@ -237,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_expire_in_time),
+        cmocka_unit_test(test_rows_with_little_time_have_all_of_it),
         cmocka_unit_test(test_what_is_not_projected_does_not_expire),
         cmocka_unit_test(test_old_ends_of_shelves_go),
         cmocka_unit_test(test_long_shelves_are_cut_once_clean),

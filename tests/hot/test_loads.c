@@ -128,19 +128,25 @@ static void *ask(void *context)
     return NULL;
 }
 
-static void asker_start(struct asker *asker, struct bed *bed, unsigned worker,
-                        enum hot_action action)
+static void asker_start_kind(struct asker *asker, struct bed *bed, unsigned worker,
+                             enum hot_action action, uint8_t kind)
 {
     *asker = (struct asker){.bed = bed,
                             .worker = worker,
                             .request = {.action = action,
                                         .user = ann,
-                                        .name = LIKE,
+                                        .name = kind,
                                         .items = &video,
                                         .item_count = 1,
                                         .time_s = 9}};
     asker->request.answers = &asker->answer;
     assert_int_equal(pthread_create(&asker->thread, NULL, ask, asker), 0);
+}
+
+static void asker_start(struct asker *asker, struct bed *bed, unsigned worker,
+                        enum hot_action action)
+{
+    asker_start_kind(asker, bed, worker, action, LIKE);
 }
 
 static void asker_end(struct asker *asker)
@@ -188,6 +194,67 @@ static void test_many_ask_for_one_reaction(void **state)
     assert_int_equal(front.reactions, 1);
     for (unsigned i = 0; i < WORKERS; i++)
         assert_true(kind_set_has(&askers[i].answer.kinds, LIKE));
+    bed_close(&bed);
+}
+
+/* Likewise who wants to change it, also if that takes the item's counters first. */
+static void test_many_change_one_reaction(void **state)
+{
+    (void)state;
+    for (int clear = 0; clear < 2; clear++) {
+        struct front front;
+        struct bed bed;
+        struct asker askers[WORKERS];
+        int64_t changed = 0;
+        open_cold(&front, &bed);
+        ask_all_at_once(&front, askers, clear ? HOT_CLEAR : HOT_SET);
+        assert_int_equal(front.reactions, clear ? 1 : 2); /* to set it, also what it excludes */
+        for (unsigned i = 0; i < WORKERS; i++)
+            changed += askers[i].request.value;
+        assert_int_equal(changed, clear);
+        assert_int_equal(bed_count(&bed, video, LIKE), !clear);
+        bed_close(&bed);
+    }
+}
+
+/* Two who exclude each other want each other's keys: neither waits for ever, and one of them wins. */
+static void test_many_change_a_group(void **state)
+{
+    (void)state;
+    struct front front;
+    struct bed bed;
+    struct asker askers[WORKERS];
+    open_cold(&front, &bed);
+    front.before = until_all_share;
+    for (unsigned i = 0; i < WORKERS; i++)
+        asker_start_kind(&askers[i], &bed, i, HOT_SET, i % 2 == 0 ? LIKE : DISLIKE);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        asker_end(&askers[i]);
+        assert_int_equal(askers[i].request.status, STATUS_OK);
+    }
+    bool likes = bed_ask(&bed, ann, LIKE, video);
+    assert_int_equal(bed_ask(&bed, ann, DISLIKE, video), !likes);
+    assert_int_equal(bed_count(&bed, video, LIKE), likes);
+    assert_int_equal(bed_count(&bed, video, DISLIKE), !likes);
+    bed_close(&bed);
+}
+
+/* To clear what is not there takes one read too, before anybody else asked. */
+static void test_what_is_absent_is_cleared_from_memory(void **state)
+{
+    (void)state;
+    struct front front;
+    struct bed bed;
+    struct store_reaction made = {.user = ann, .item = video, .kind = LIKE, .time_s = 1};
+    front_open(&front, &bed);
+    filters_before(bed.filters, &(struct store_changes){.reactions = &made, .reaction_count = 1});
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(bed_change(&bed, HOT_CLEAR, ann, LIKE, video, 4), 0);
+    assert_int_equal(front.reactions, 1);
+    assert_false(bed_ask(&bed, ann, LIKE, video));
+    assert_int_equal(bed_change(&bed, HOT_SET, ann, LIKE, video, 5), 1);
+    assert_true(bed_ask(&bed, ann, LIKE, video));
+    assert_int_equal(front.reactions, 1);
     bed_close(&bed);
 }
 
@@ -251,8 +318,12 @@ static void test_cold_feeds_read_no_reactions(void **state)
 
 /* Changes while an answer is under way, made as an I/O thread or another worker would. */
 
+/* A worker that has waited for another once reads what it needs itself: this one is as far. */
 static void change_meanwhile(struct front *front, enum hot_action action, uint8_t kind)
 {
+    struct loads *loads = &hot_memory_of(front->bed->hot)->loads;
+    uint32_t claimed = loads->claims[0].count;
+    loads->claims[0].count = 0;
     struct item item = video;
     struct hot_request request = {
         .action = action, .user = ann, .name = kind, .items = &item, .item_count = 1, .time_s = 8};
@@ -260,6 +331,7 @@ static void change_meanwhile(struct front *front, enum hot_action action, uint8_
         hot_run_blocking(front->bed->hot, 5, &request, 1, &front->bed->scratch);
     assert_int_equal(request.status, STATUS_OK);
     assert_int_equal(request.value, 1);
+    loads->claims[0].count = claimed;
 }
 
 static void project_meanwhile(struct front *front)
@@ -499,6 +571,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_ask_for_one_item),
         cmocka_unit_test(test_many_ask_for_one_reaction),
+        cmocka_unit_test(test_many_change_one_reaction),
+        cmocka_unit_test(test_many_change_a_group),
+        cmocka_unit_test(test_what_is_absent_is_cleared_from_memory),
         cmocka_unit_test(test_what_is_absent_is_read_once),
         cmocka_unit_test(test_cold_feeds_read_no_reactions),
         cmocka_unit_test(test_cleared_while_asking),

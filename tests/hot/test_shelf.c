@@ -95,6 +95,26 @@ static void sequence_drop(struct sequence *sequence, uint32_t index, uint32_t co
             (sequence->count - index) * sizeof(uint32_t));
 }
 
+/* Too many, too old, or neither; perhaps not clean. What should go does, and nothing else. */
+static void check_cut(struct shelf_bed *bed, struct sequence *sequence, struct chance *chance)
+{
+    uint32_t tail = shelf_tail(&bed->slab, &bed->shelf).count;
+    uint32_t count = sequence->count;
+    uint32_t most = chance_below(chance, 2) ? 1 + chance_below(chance, count + 2) : UINT32_MAX;
+    uint32_t old = chance_below(chance, 2) ? chance_below(chance, count) : 0;
+    uint32_t oldest_s = sequence->numbers[old] + 7;
+    bool clean = chance_below(chance, 4) != 0;
+    uint32_t gone = shelf_cut(&bed->slab, &bed->shelf, most, oldest_s, clean ? UINT32_MAX : 7);
+    uint32_t more = count > most ? count - most : 0;
+    if (!clean)
+        assert_int_equal(gone, 0);
+    else
+        assert_in_range(gone, more, more > old ? more : old);
+    if (clean && old >= tail)
+        assert_true(gone >= tail);
+    sequence_drop(sequence, 0, gone);
+}
+
 /* Any mix of adding, removing and dropping keeps the order and everything else. */
 static void check_mix(scan_fn *scan, bool wide)
 {
@@ -122,8 +142,7 @@ static void check_mix(scan_fn *scan, bool wide)
             shelf_drop_oldest(&bed.slab, &bed.shelf);
             sequence_drop(&sequence, 0, 1);
         } else if (sequence.count != 0) {
-            sequence_drop(&sequence, 0, shelf_tail(&bed.slab, &bed.shelf).count);
-            shelf_drop_tail(&bed.slab, &bed.shelf);
+            check_cut(&bed, &sequence, &chance);
         }
         if (step % 64 == 0)
             move_chunks(&bed, 1 + chance_below(&chance, 3));

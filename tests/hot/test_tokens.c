@@ -29,6 +29,14 @@ static int64_t add(struct bed *bed, struct item item, uint64_t token, uint32_t t
     return request.value;
 }
 
+/* Without a token. */
+static void add_plainly(struct bed *bed, struct item item, uint32_t time_s)
+{
+    struct hot_request request = token_request(&item, 0, time_s);
+    request.has_token = false;
+    assert_int_equal(bed_run(bed, &request), STATUS_OK);
+}
+
 static uint64_t token_count(struct bed *bed)
 {
     struct hot_stats stats;
@@ -105,6 +113,65 @@ static void open_from_events(struct bed *again, const struct bed *bed, uint32_t 
     assert_int_equal(hot_memory_apply(again->hot, bed->recorder.events, count, count, now_s),
                      STATUS_OK);
     hot_memory_set_journal(again->hot, &again->recorder.journal);
+}
+
+/*
+ * The clock was ahead by far more than tokens are remembered, and is set right: what comes then is
+ * remembered over a restart all the same, whether the store has it or only the journal.
+ */
+static void test_a_restart_after_time_went_back(void **state)
+{
+    (void)state;
+    enum { AHEAD_S = 100000, NOW_S = AHEAD_S - 3600, CASES = 8 };
+    for (unsigned i = 0; i < CASES; i++) {
+        bool liked = i & 1, stored = i & 2, restarted = i & 4;
+        struct bed bed;
+        struct item item = item_number(1);
+        bed_open_stored(&bed, MIB(64), token_options(1000));
+        if (liked) /* who was ahead: a reaction, or an addition */
+            bed_change(&bed, HOT_SET, id_number(1), 0, item, AHEAD_S);
+        else
+            add_plainly(&bed, item, AHEAD_S);
+        if (restarted) { /* the clock was set right in between */
+            bed_crash(&bed, NOW_S);
+            bed_project_all(&bed);
+        }
+        int64_t value = add(&bed, item, 1, NOW_S);
+        assert_int_equal(add(&bed, item, 1, NOW_S), value);
+        if (stored) {
+            bed_project_all(&bed);
+            bed_flush(&bed);
+        }
+        bed_crash(&bed, NOW_S + 1);
+        assert_int_equal(add(&bed, item, 1, NOW_S + 1), value);
+        assert_int_equal(add(&bed, item, 2, NOW_S + 1), value + 1);
+        bed_project_all(&bed);
+        bed_flush(&bed);
+        bed_crash(&bed, NOW_S + 2);
+        assert_int_equal(add(&bed, item, 2, NOW_S + 2), value + 1);
+        /* in memory they age by the clock as it is now */
+        assert_int_equal(add(&bed, item, 2, NOW_S + 2 + TTL_S), value + 1);
+        assert_int_equal(add(&bed, item, 2, NOW_S + 3 + TTL_S), value + 2);
+        bed_close(&bed);
+    }
+}
+
+/* And forward: what was remembered before is as old as the clock says. */
+static void test_a_restart_after_time_went_ahead(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct item item = item_number(1);
+    bed_open_stored(&bed, MIB(64), token_options(1000));
+    assert_int_equal(add(&bed, item, 1, 1000), 1);
+    assert_int_equal(add(&bed, item, 2, 1000 + TTL_S), 2);
+    bed_project_all(&bed);
+    bed_flush(&bed);
+    bed_crash(&bed, 1001 + TTL_S);
+    assert_int_equal(add(&bed, item, 2, 1001 + TTL_S), 2);
+    assert_int_equal(add(&bed, item, 1, 1001 + TTL_S), 3);
+    assert_int_equal(add(&bed, item, 2, 1001 + 2 * TTL_S), 4);
+    bed_close(&bed);
 }
 
 /* A request that waited for a worker brings an old time, while those of others are of now. */
@@ -224,6 +291,8 @@ int main(void)
         cmocka_unit_test(test_a_token_adds_once),
         cmocka_unit_test(test_a_refused_or_empty_addition_keeps_no_token),
         cmocka_unit_test(test_time_that_goes_back),
+        cmocka_unit_test(test_a_restart_after_time_went_back),
+        cmocka_unit_test(test_a_restart_after_time_went_ahead),
         cmocka_unit_test(test_a_late_request_ages_nothing),
         cmocka_unit_test(test_full_is_said_and_passes),
         cmocka_unit_test(test_many_tokens_on_one_item),

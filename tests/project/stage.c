@@ -159,6 +159,15 @@ struct projector *stage_projector(const struct projector_options *options)
     return projector;
 }
 
+struct projector *stage_start(const struct projector_options *options)
+{
+    char problem[256] = "";
+    struct projector *projector = projector_start(options, problem, sizeof problem);
+    if (projector == NULL)
+        fail_msg("%s", problem);
+    return projector;
+}
+
 void stage_run(struct projector *projector)
 {
     enum projector_step step;

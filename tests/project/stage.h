@@ -46,6 +46,7 @@ void stage_wait_moved(struct stage *stage, uint64_t position);
 /* Small windows, checkpoints only if the test asks. */
 struct projector_options stage_options(struct stage *stage);
 struct projector *stage_projector(const struct projector_options *options);
+struct projector *stage_start(const struct projector_options *options); /* with its thread */
 void stage_run(struct projector *projector); /* steps until there is nothing to do */
 
 #endif

@@ -149,10 +149,7 @@ static int act(const char *directory, uint64_t seed, uint64_t choice, const char
     options.checkpoint_bytes = KIB(2) + chance_below(&chance, KIB(20));
     options.filter_position = filter_position;
     options.trend_position = trend_position;
-    char problem[256] = "";
-    struct projector *projector = projector_start(&options, problem, sizeof problem);
-    if (projector == NULL)
-        fail_msg("%s", problem);
+    struct projector *projector = stage_start(&options);
     for (int i = 0; i < ACTOR_ROUNDS; i++) {
         stage_append(&stage, 1 + chance_below(&chance, ROUND_EVENTS));
         stage_wait_durable(&stage);

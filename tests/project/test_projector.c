@@ -442,6 +442,27 @@ static void test_lag(void **state)
     projector_free(projector);
 }
 
+/* What waits when it begins is as old as it is. */
+static void test_lag_at_start(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    stage_append(&stage, 1);
+    uint64_t first_ms = (uint64_t)stage.world.now_s * 1000;
+    stage_append(&stage, 1000);
+    stage_wait_durable(&stage);
+    struct projector_options options = stage_options(&stage);
+    struct projector_stats stats;
+    struct projector *projector = stage_projector(&options);
+    projector->wall_ms = test_wall;
+    test_wall_ms = (uint64_t)stage.world.now_s * 1000 + 5000;
+    projector_stats(projector, &stats);
+    assert_int_equal(stats.lag_ms, test_wall_ms - first_ms);
+    stage_run(projector);
+    expect_caught_up(projector);
+    projector_free(projector);
+}
+
 static void test_little_memory(void **state)
 {
     (void)state;
@@ -465,9 +486,7 @@ static void thread_test(enum durability durability)
 {
     struct projector_options options = stage_options(&stage);
     options.checkpoint_bytes = KIB(50);
-    char problem[256];
-    struct projector *projector = projector_start(&options, problem, sizeof problem);
-    assert_non_null(projector);
+    struct projector *projector = stage_start(&options);
     for (int i = 0; i < 30; i++) {
         stage_append(&stage, 200);
         stage_wait_moved(&stage, stage.world.position);
@@ -495,9 +514,7 @@ static void test_thread_can_be_asked_to_reach(void **state)
     struct projector_options options = stage_options(&stage);
     options.window_ms = 600000;
     options.window_events = 1 << 20;
-    char problem[256];
-    struct projector *projector = projector_start(&options, problem, sizeof problem);
-    assert_non_null(projector);
+    struct projector *projector = stage_start(&options);
     for (int i = 0; i < 20; i++) {
         stage_append(&stage, 50);
         uint64_t position = journal_appended(stage.journal);
@@ -531,15 +548,30 @@ static void test_thread_asks_for_syncs(void **state)
     thread_test(DURABILITY_NONE);
 }
 
+/* Whatever the durability, what was appended is in the store after a stop. */
+static void test_thread_stops_with_all_applied(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_NONE);
+    struct projector_options options = stage_options(&stage);
+    options.window_ms = 3600000;
+    struct projector *projector = stage_start(&options);
+    stage_append(&stage, 50);
+    projector_stop(projector);
+    assert_int_equal(store_position(stage.store), stage.world.position);
+    world_expect_store(&stage.world, stage.store);
+    struct store_stats stats;
+    store_stats(stage.store, &stats);
+    assert_int_equal(stats.durable, stage.world.position);
+}
+
 static void test_thread_stops_after_failing(void **state)
 {
     (void)state;
     open_stage(DURABILITY_COMMIT);
     struct projector_options options = stage_options(&stage);
-    char problem[256];
     strict_store_refuse_apply(stage.store, STATUS_IO_FAILED, UINT32_MAX);
-    struct projector *projector = projector_start(&options, problem, sizeof problem);
-    assert_non_null(projector);
+    struct projector *projector = stage_start(&options);
     stage_append(&stage, 10);
     pthread_mutex_lock(&stage.lock);
     while (stage.moved_calls == 0)
@@ -557,12 +589,10 @@ static void test_thread_stops_on_a_full_disk(void **state)
     (void)state;
     open_stage(DURABILITY_COMMIT);
     struct projector_options options = stage_options(&stage);
-    char problem[256];
     strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, UINT32_MAX);
     stage_append(&stage, 10);
     stage_wait_durable(&stage);
-    struct projector *projector = projector_start(&options, problem, sizeof problem);
-    assert_non_null(projector);
+    struct projector *projector = stage_start(&options);
     projector_stop(projector);
     assert_int_equal(store_position(stage.store), 0);
     assert_int_not_equal(access(stage.filter_path, F_OK), 0);
@@ -662,11 +692,13 @@ int main(void)
         CASE(test_flush_fails),
         CASE(test_contradiction),
         CASE(test_lag),
+        CASE(test_lag_at_start),
         CASE(test_little_memory),
         CASE(test_thread),
         CASE(test_thread_can_be_asked_to_reach),
         CASE(test_thread_memory),
         CASE(test_thread_asks_for_syncs),
+        CASE(test_thread_stops_with_all_applied),
         CASE(test_thread_stops_after_failing),
         CASE(test_thread_stops_on_a_full_disk),
         CASE(test_cannot_start),

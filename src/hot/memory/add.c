@@ -6,6 +6,11 @@
  * A request that a worker runs may have waited for long, while others that did not come before
  * and after it: its time going back does not mean that a clock was set back, as it does on an I/O
  * thread. It counts as made when the latest one before it was.
+ *
+ * Two times, then. In memory tokens age by what the requests say, so that a clock that was set back
+ * keeps none of them for longer. What is recorded never falls (hot_memory_time): the store lets go
+ * of tokens by the newest event it has, and one recorded behind that would be gone at the next start
+ * while its client still tries again. Kept a little too long it does no harm.
  */
 #include "base/assert.h"
 #include "filter/filters.h"
@@ -50,7 +55,7 @@ static uint32_t add_record(struct hot_memory *hot, const struct hot_request *req
     struct event event = {
         .type = EVENT_ADD,
         .name = request->name,
-        .time_s = request->time_s,
+        .time_s = hot_memory_time(hot, request->time_s),
         .has_token = request->has_token,
         .item = request->items[0],
         .delta = request->delta,
@@ -167,6 +172,7 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
                                  struct hot_trail trail, uint32_t now_s)
 {
     struct item_shard *shard = item_shard_of(hot, trail.item);
+    hot_memory_time(hot, event->time_s);
     pthread_mutex_lock(&shard->lock);
     uint32_t cell = item_cell(shard, trail.item, event->item);
     uint8_t flags = 0;

@@ -19,6 +19,7 @@
 
 #define TRIM_MOST   2 /* entries that one more lets go: shelves that grew while pinned shrink again */
 #define EXPIRE_MOST 4
+#define DROP_MOST   2 /* shelves that one more lets go, likewise */
 
 enum where {
     ABSENT,
@@ -139,6 +140,8 @@ static void find_in_store(const struct decision *decision, struct found *found)
         found->time_s = decision->reads->keys[i].time_s;
         found->where = found->time_s != 0 ? IN_STORE : ABSENT;
     }
+    if (found->where == ABSENT)
+        user_absent_add(decision->users, &key);
 }
 
 static struct found find(const struct decision *decision, uint8_t kind)
@@ -274,7 +277,7 @@ static void gone_commit(struct decision *decision, struct item_row *row, const s
         cleared_stamp(&decision->users->cleared, decision->gone[i], stamp);
 }
 
-/* What is too much for a shelf and clean leaves it. */
+/* What is too much for a shelf and clean leaves it; what is left over is the keeper's. */
 static void shelf_trim(struct decision *decision, struct shelf *shelf)
 {
     struct hot_memory *hot = decision->hot;
@@ -283,11 +286,13 @@ static void shelf_trim(struct decision *decision, struct shelf *shelf)
     uint32_t clean = loads_clean(&hot->loads);
     for (uint32_t i = 0; i < TRIM_MOST && shelf->count > hot->shelf_max; i++) {
         if (shelf_tail(&decision->users->slab, shelf).stamp >= clean)
-            return;
+            break;
         shelf_drop_oldest(&decision->users->slab, shelf);
         shelf->flags |= SHELF_INCOMPLETE;
         decision->users->reactions--;
     }
+    if (shelf->count > hot->shelf_max)
+        decision->users->long_shelves = true;
 }
 
 /* With everything reserved and the item's shard locked. */
@@ -359,6 +364,25 @@ static void note_widths(struct decision *decision, struct user_room *room)
     }
 }
 
+/*
+ * A shelf is about to be made. Past so many it is only in the place of another one, which the store
+ * has; those of the same type are left alone, for the reactions to be cleared are on them.
+ */
+static bool shelf_is_allowed(struct decision *decision)
+{
+    struct hot_memory *hot = decision->hot;
+    if (hot->journal == NULL || decision->row == NULL ||
+        !user_has_many_shelves(decision->users, decision->row))
+        return true;
+    if (hot->filters == NULL)
+        return false;
+    uint32_t dropped = 0;
+    while (dropped < DROP_MOST && user_drop_shelf(decision->users, decision->row,
+                                                  decision->item.type, loads_clean(&hot->loads)))
+        dropped++;
+    return dropped > 0;
+}
+
 /* The others to go are known and located. */
 static enum status set_change(struct decision *decision)
 {
@@ -367,11 +391,12 @@ static enum status set_change(struct decision *decision)
     if (!user_reserve(decision->users, decision->trail.user, decision->row, decision->user,
                       decision->kind, decision->item, flags, &room))
         return STATUS_NO_MEMORY;
+    bool allowed = room.shelf != NULL || shelf_is_allowed(decision);
     if (room.shelf == NULL)
         note_widths(decision, &room);
-    enum status status = STATUS_NO_MEMORY;
-    if (decision->other_count == 0 ||
-        gone_reserve(decision, decision->others, decision->other_count)) {
+    enum status status = allowed ? STATUS_NO_MEMORY : STATUS_SHELVES_FULL;
+    if (allowed && (decision->other_count == 0 ||
+                    gone_reserve(decision, decision->others, decision->other_count))) {
         struct item_row *row;
         pthread_mutex_lock(&decision->items->lock);
         status = item_prepare(decision, 1, decision->others, decision->other_count, &row);
@@ -419,6 +444,14 @@ static enum hot_need decision_answer(const struct hot_memory *hot, struct hot_re
     return status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
+/* What was read is not read again: for the next who asks, or for this one once it has the item. */
+static void keep_warm(struct decision *decision, const struct found *found)
+{
+    if (found->where == IN_STORE)
+        hot_memory_warm(decision->hot, decision->users, decision->trail.user, decision->user,
+                        found->kind, decision->item, found->time_s);
+}
+
 /* FEED has to know which kinds there are. */
 static void kind_note(struct hot_memory *hot, uint8_t kind)
 {
@@ -446,10 +479,10 @@ enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request
     if (change) {
         known = find_group(&decision);
         status = known ? set_change(&decision) : STATUS_OK;
-    } else if (decision.wanted.where == IN_STORE) {
-        hot_memory_warm(hot, decision.users, trail.user, decision.user, decision.kind,
-                        decision.item, decision.wanted.time_s);
     }
+    keep_warm(&decision, &decision.wanted);
+    for (uint32_t i = 0; status == STATUS_BLOCKED && i < decision.other_count; i++)
+        keep_warm(&decision, &decision.others[i]);
     decision_end(&decision);
     return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
@@ -463,6 +496,8 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
     bool known = decision.wanted.where != NOT_HOT;
     bool change = is_live(&decision.wanted);
     enum status status = change ? clear_change(&decision) : STATUS_OK;
+    if (status == STATUS_BLOCKED)
+        keep_warm(&decision, &decision.wanted);
     decision_end(&decision);
     return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }

@@ -191,25 +191,45 @@ static enum hot_need change_once(struct hot_memory *hot, struct hot_request *req
                                           : hot_memory_add(hot, request, trail, true);
 }
 
+/*
+ * Reads what it takes to decide, and decides. With `share`, if another worker is reading any of that,
+ * it waits for that one instead, and still needs to know: memory mostly does by then.
+ */
+static enum hot_need change_reading(struct hot_memory *hot, unsigned worker,
+                                    struct hot_request *request, struct hot_trail trail, bool share)
+{
+    struct hot_reads reads;
+    uint64_t claims[1 + LIMIT_EXCLUSIVE];
+    bool mine[1 + LIMIT_EXCLUSIVE];
+    enum hot_need need = NEED_NOTHING;
+    hot_memory_keys(hot, request, &reads);
+    for (uint32_t i = 0; i < reads.count; i++)
+        claims[i] = claim_of(hot, trail.user, reads.keys[i].item, reads.keys[i].kind);
+    load_begin(&hot->loads, worker);
+    bool alone =
+        !share || load_claim(&hot->loads, worker, claims, reads.count, mine) == reads.count;
+    if (alone)
+        request->status = load_reactions(hot, worker, reads.keys, reads.count);
+    if (alone && request->status == STATUS_OK)
+        need = change_once(hot, request, trail, &reads);
+    load_end(&hot->loads, worker);
+    if (share) /* after the change: those who wait find it in memory */
+        load_claim_end(&hot->loads, worker, claims, reads.count, mine);
+    return alone ? need : NEED_REACTIONS;
+}
+
 /* Tries, gets what that needs, and tries again. */
 static void change_blocking(struct hot_memory *hot, unsigned worker, struct hot_request *request,
                             struct hot_trail trail)
 {
-    struct hot_reads reads;
     bool read = false;
+    bool share = true;
     for (unsigned tries = 0;;) {
-        enum hot_need need = NEED_NOTHING;
         request->status = STATUS_OK;
-        load_begin(&hot->loads, worker);
-        if (read) {
-            hot_memory_keys(hot, request, &reads);
-            request->status = load_reactions(hot, worker, reads.keys, reads.count);
-        }
-        if (request->status == STATUS_OK)
-            need = change_once(hot, request, trail, read ? &reads : NULL);
-        load_end(&hot->loads, worker);
-        if (need == NEED_REACTIONS)
-            read = true;
+        enum hot_need need = read ? change_reading(hot, worker, request, trail, share)
+                                  : change_once(hot, request, trail, NULL);
+        share = share && !(read && need == NEED_REACTIONS); /* nobody is waited for twice */
+        read = need == NEED_REACTIONS && !read;
         if (need == NEED_ITEM) {
             request->status = load_items(hot, worker, request->items, 1);
             if (request->status == STATUS_NO_MEMORY)

@@ -96,6 +96,13 @@ static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item it
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
 }
 
+/* A reaction as load_claim knows it. */
+static inline uint64_t claim_of(const struct hot_memory *hot, uint64_t user_hash, struct item item,
+                                uint8_t kind)
+{
+    return hash_3(user_hash, item_hash(item, hot->seed), kind);
+}
+
 /* What a filter said, counted if it said no; `denied` is that of a shard that is locked. */
 static inline bool filter_said(uint64_t *denied, bool maybe)
 {
@@ -115,7 +122,8 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, bool waited);
 
-/* The time of a decision: no earlier than any before it. For a user, under that user's lock. */
+/* The time of a decision: no earlier than any before it. Under the lock of the user, or of
+ * an addition's item. */
 static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
 {
     uint32_t floor = atomic_load_explicit(&hot->floor_s, memory_order_relaxed);

@@ -28,6 +28,8 @@
 #define ENTRY_BYTES    16 /* of a shelf, about */
 #define AGE_PARTS      2  /* rounds of ageing in a time to live */
 #define TRIM_PARTS     16
+#define CUT_MS         30000 /* between looks for shelves that are too long */
+#define WALK_MS_MIN    500   /* between walks over everything, whatever the options say */
 #define SHARDS         (2 * LIMIT_SHARDS)
 
 void keeper_init(struct keeper *keeper)
@@ -262,18 +264,16 @@ static void age_item(void *context, struct slab *slab, uint32_t cell)
 /* The end of a shelf that is too old, or too long since it could not be cut when it grew. */
 static void trim_shelf(struct walk *walk, struct user_row *row, struct shelf *shelf)
 {
-    struct slab *slab = &walk->users->slab;
-    while (shelf->count > 0) {
-        struct shelf_tail tail = shelf_tail(slab, shelf);
-        bool old = (uint64_t)tail.time_s + walk->hot->shelf_age_s < walk->now_s;
-        bool more = shelf->count - tail.count >= walk->hot->shelf_max;
-        if (tail.stamp >= walk->clean || !(old || more))
-            return;
-        walk->users->reactions -= tail.count;
-        shelf_drop_tail(slab, shelf);
+    const struct hot_memory *hot = walk->hot;
+    uint32_t oldest_s = walk->now_s > hot->shelf_age_s ? walk->now_s - hot->shelf_age_s : 0;
+    uint32_t gone = shelf_cut(&walk->users->slab, shelf, hot->shelf_max, oldest_s, walk->clean);
+    walk->users->reactions -= gone;
+    if (gone > 0)
         shelf->flags |= SHELF_INCOMPLETE;
-    }
-    user_retire_shelf(walk->users, row, shelf);
+    if (shelf->count > hot->shelf_max)
+        walk->users->long_shelves = true; /* it is not clean yet */
+    if (shelf->count == 0)
+        user_retire_shelf(walk->users, row, shelf);
 }
 
 static void trim_user(void *context, struct slab *slab, uint32_t cell)
@@ -291,31 +291,49 @@ static void trim_user(void *context, struct slab *slab, uint32_t cell)
         user_evict(walk->users, user_hash_of(walk->hot, user_of(row)), cell);
 }
 
-/* One sort of shards through and through, a step at a time. */
-static void walk_shards(struct hot_memory *hot, uint32_t first, uint32_t now_s,
-                        table_visit_some_fn *visit)
+/* A shard through and through, a step at a time. */
+static void walk_shard(struct hot_memory *hot, uint32_t shard, uint32_t now_s,
+                       table_visit_some_fn *visit)
 {
-    for (uint32_t shard = first; shard < SHARDS; shard += 2) {
-        struct walk walk = walk_of(hot, shard, now_s);
-        struct side side = side_of(&walk);
-        uint32_t cursor = 0;
-        do {
-            pthread_mutex_lock(side.lock);
-            walk.clean = loads_clean(&hot->loads);
-            cursor = table_visit_some(side.table, cursor, STEP_BUCKETS, visit, &walk);
-            pthread_mutex_unlock(side.lock);
-        } while (cursor != 0);
+    struct walk walk = walk_of(hot, shard, now_s);
+    struct side side = side_of(&walk);
+    uint32_t cursor = 0;
+    do {
+        pthread_mutex_lock(side.lock);
+        walk.clean = loads_clean(&hot->loads);
+        cursor = table_visit_some(side.table, cursor, STEP_BUCKETS, visit, &walk);
+        pthread_mutex_unlock(side.lock);
+    } while (cursor != 0);
+}
+
+static void age_items(struct hot_memory *hot, uint32_t now_s)
+{
+    for (uint32_t i = 0; i < LIMIT_SHARDS; i++)
+        walk_shard(hot, 2 * i + 1, now_s, age_item);
+}
+
+/* In all shards, or only where a shelf is too long. */
+static void trim_users(struct hot_memory *hot, uint32_t now_s, bool all)
+{
+    for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
+        struct user_shard *users = &hot->users[i];
+        pthread_mutex_lock(&users->lock);
+        bool wanted = all || users->long_shelves;
+        users->long_shelves = false;
+        pthread_mutex_unlock(&users->lock);
+        if (wanted)
+            walk_shard(hot, 2 * i, now_s, trim_user);
     }
 }
 
 /* True, and noted, if so much time has passed; the first look only notes. */
-static bool is_due(uint32_t *last_s, uint32_t now_s, uint32_t every_s)
+static bool is_due(uint64_t *last_ms, uint64_t now_ms, uint64_t every_ms)
 {
-    if (*last_s == 0 || now_s < *last_s)
-        *last_s = now_s;
-    if (now_s - *last_s < every_s)
+    if (*last_ms == 0 || now_ms < *last_ms)
+        *last_ms = now_ms;
+    if (now_ms - *last_ms < (every_ms > WALK_MS_MIN ? every_ms : WALK_MS_MIN))
         return false;
-    *last_s = now_s;
+    *last_ms = now_ms;
     return true;
 }
 
@@ -385,16 +403,19 @@ static void complete(struct hot_memory *hot)
     pthread_rwlock_unlock(&hot->loads.base_lock);
 }
 
-void keeper_round(struct hot_memory *hot, uint32_t now_s)
+void keeper_round(struct hot_memory *hot, uint64_t now_ms)
 {
     struct keeper *keeper = &hot->keeper;
+    uint32_t now_s = (uint32_t)(now_ms / 1000);
     complete(hot);
     expire_cleared(hot);
     relieve(hot, now_s);
-    if (is_due(&keeper->aged_s, now_s, hot->item_ttl_s / AGE_PARTS))
-        walk_shards(hot, 1, now_s, age_item);
-    if (is_due(&keeper->trimmed_s, now_s, hot->shelf_age_s / TRIM_PARTS))
-        walk_shards(hot, 0, now_s, trim_user);
+    if (is_due(&keeper->aged_ms, now_ms, hot->item_ttl_s * 1000ULL / AGE_PARTS))
+        age_items(hot, now_s);
+    bool trim = is_due(&keeper->trimmed_ms, now_ms, hot->shelf_age_s * 1000ULL / TRIM_PARTS);
+    bool cut = is_due(&keeper->cut_ms, now_ms, CUT_MS);
+    if (trim || cut)
+        trim_users(hot, now_s, trim);
 }
 
 static void *keeper_run(void *argument)
@@ -407,7 +428,7 @@ static void *keeper_run(void *argument)
         keeper->wanted = false;
         pthread_mutex_unlock(&keeper->lock);
         uint64_t before = atomic_load(&keeper->stats.pages);
-        keeper_round(hot, (uint32_t)(clock_wall_ms() / 1000));
+        keeper_round(hot, clock_wall_ms());
         uint64_t found =
             shortage(hot) == 0 ? WAIT_TRIES : atomic_load(&keeper->stats.pages) - before;
         pthread_mutex_lock(&keeper->lock);

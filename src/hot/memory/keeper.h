@@ -4,7 +4,8 @@
  *   - under pressure empties whole pages, so that memory can serve any size again: what is in them
  *     and clean goes, unless it was used since the last time round; what is not clean moves
  *   - now and then lets item rows go that nobody has used for --item-ttl, and the ends of shelves
- *     that are older than --shelf-age
+ *     that are older than --shelf-age; twice a minute also what is more than --shelf-max on shelves
+ *     that grew while it was not clean
  *   - after a start completes partial rows with what the store had (load.h)
  *   - forgets what was cleared, once the store has it
  *
@@ -32,9 +33,10 @@ struct keeper {
     uint32_t patience; /* waits that are left to all, until memory was found again */
 
     /* The keeper's own */
-    uint32_t shard;     /* next to be looked at, users and items in turn */
-    uint32_t aged_s;    /* when the last round of ageing began; 0: none yet */
-    uint32_t trimmed_s; /* likewise for the ends of shelves */
+    uint32_t shard;      /* next to be looked at, users and items in turn */
+    uint64_t aged_ms;    /* when the last round of ageing began; 0: none yet */
+    uint64_t trimmed_ms; /* likewise for the ends of shelves */
+    uint64_t cut_ms;     /* and of those that are too long */
 
     struct {
         _Atomic uint64_t evicted_users;
@@ -57,6 +59,6 @@ void keeper_destroy(struct keeper *keeper);
 bool keeper_wait(struct hot_memory *hot, unsigned tries);
 
 /* One round, as the thread does it; for tests, which have no thread. */
-void keeper_round(struct hot_memory *hot, uint32_t now_s);
+void keeper_round(struct hot_memory *hot, uint64_t now_ms);
 
 #endif

@@ -3,6 +3,9 @@
  * shelf is scanned for each of them; for a page of them the page becomes a small probe table and
  * each shelf streams through it once, so that 200 items cost hardly more than 20.
  *
+ * Whether a shelf is complete is asked for each kind and type. A user with many shelves has them
+ * sorted for that first, in one walk, or a page of many types would walk over all of them each time.
+ *
  * What no shelf has may be in the store: the filters say no for nearly all of it. For what is left a
  * worker asks the store, puts what it finds on the warm shelf, and remembers what is not there.
  */
@@ -18,6 +21,7 @@
 #define ITEM_GROUP  32 /* rows prefetched at a time */
 #define AHEAD       16 /* items whose place in the filters is fetched before it is wanted */
 #define KIND_ALL    (-1)
+#define FEW_SHELVES 16 /* up to so many, walking over them each time is faster */
 
 _Static_assert(PROBE_HEADS >= 4 * LIMIT_ITEMS, "probes mostly hit an empty head");
 
@@ -25,6 +29,18 @@ _Static_assert(PROBE_HEADS >= 4 * LIMIT_ITEMS, "probes mostly hit an empty head"
 struct unknown {
     uint32_t item; /* index in the request */
     uint8_t kind;
+};
+
+/* The kinds that a user has shelves of for one type and width of ids, and which are incomplete. */
+struct sort {
+    struct kind_set there;
+    struct kind_set incomplete;
+};
+
+/* Those of all items of a request. */
+struct sorts {
+    uint16_t place[LIMIT_TYPES][2]; /* 1 + index below, 0: there is no such item */
+    struct sort sorts[];
 };
 
 struct lookup {
@@ -35,6 +51,8 @@ struct lookup {
     uint64_t user_hash;
     int kind;                  /* KIND_ALL, or the one asked for */
     const struct shelf *shelf; /* the one being looked through */
+    uint32_t shelf_count;      /* how many there are, used or not */
+    struct sorts *sorts;       /* NULL: those are few */
     struct unknown *unknown;   /* a worker's: what to ask the store */
     size_t unknown_count;
     size_t unknown_capacity;
@@ -115,6 +133,7 @@ static void look_through(struct lookup *lookup)
         probe_build(lookup);
     for (struct shelf *shelf = &lookup->row->first; shelf != NULL;
          shelf = user_next_shelf(lookup->users, shelf)) {
+        lookup->shelf_count++;
         if (!(shelf->flags & SHELF_USED) || (lookup->kind >= 0 && shelf->kind != lookup->kind))
             continue;
         lookup->shelf = shelf;
@@ -126,16 +145,70 @@ static void look_through(struct lookup *lookup)
     user_touch(lookup->row);
 }
 
+/* Which sorts of items the request has. False: one of them is of no type that there can be. */
+static bool sorts_name(struct sorts *sorts, const struct hot_request *request)
+{
+    uint16_t count = 0;
+    for (uint32_t i = 0; i < request->item_count; i++) {
+        struct item item = request->items[i];
+        if (item.type >= LIMIT_TYPES)
+            return false;
+        uint16_t *place = &sorts->place[item.type][id_is_wide(item.id)];
+        if (*place == 0)
+            *place = ++count;
+    }
+    return true;
+}
+
+/* One walk over the user's shelves. NULL: no memory, it goes without. */
+static struct sorts *sorts_make(const struct lookup *lookup)
+{
+    const struct hot_request *request = lookup->request;
+    struct sorts *sorts = calloc(1, sizeof(*sorts) + request->item_count * sizeof(sorts->sorts[0]));
+    if (sorts == NULL || !sorts_name(sorts, request)) {
+        free(sorts);
+        return NULL;
+    }
+    for (const struct shelf *shelf = &lookup->row->first; shelf != NULL;
+         shelf = user_next_shelf(lookup->users, shelf)) {
+        if ((shelf->flags & (SHELF_USED | SHELF_WARM)) != SHELF_USED || shelf->type >= LIMIT_TYPES)
+            continue;
+        uint16_t place = sorts->place[shelf->type][(shelf->flags & SHELF_WIDE) != 0];
+        if (place == 0)
+            continue;
+        kind_set_add(&sorts->sorts[place - 1].there, shelf->kind);
+        if (shelf->flags & SHELF_INCOMPLETE)
+            kind_set_add(&sorts->sorts[place - 1].incomplete, shelf->kind);
+    }
+    return sorts;
+}
+
+/* Is there a shelf for this? Then also whether it is all there. */
+static bool find_shelf(const struct lookup *lookup, uint8_t kind, struct item item,
+                       bool *incomplete)
+{
+    if (lookup->row == NULL)
+        return false;
+    if (lookup->sorts != NULL) {
+        uint16_t place = lookup->sorts->place[item.type][id_is_wide(item.id)];
+        const struct sort *sort = &lookup->sorts->sorts[place - 1];
+        *incomplete = kind_set_has(&sort->incomplete, kind);
+        return kind_set_has(&sort->there, kind);
+    }
+    const struct shelf *shelf = user_shelf(lookup->users, lookup->row, kind, item, 0);
+    *incomplete = shelf != NULL && shelf->flags & SHELF_INCOMPLETE;
+    return shelf != NULL;
+}
+
 /* May the store have reactions of this kind on items like this one that no shelf has? */
 static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item item)
 {
-    const struct shelf *shelf =
-        lookup->row == NULL ? NULL : user_shelf(lookup->users, lookup->row, kind, item, 0);
-    return shelf != NULL
-               ? (shelf->flags & SHELF_INCOMPLETE) != 0
-               : filter_said(&lookup->users->denied,
-                             filters_may_have_shelf(lookup->hot->filters, lookup->request->user,
-                                                    kind, item.type));
+    bool incomplete;
+    if (find_shelf(lookup, kind, item, &incomplete))
+        return incomplete;
+    return filter_said(
+        &lookup->users->denied,
+        filters_may_have_shelf(lookup->hot->filters, lookup->request->user, kind, item.type));
 }
 
 /* Only the store can tell, for all that memory and the filters know. */
@@ -207,12 +280,9 @@ static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wa
     return STATUS_OK;
 }
 
-static enum status find_all_unknown(struct lookup *lookup, bool may_wait)
+static enum status find_unknown_kinds(struct lookup *lookup, bool may_wait)
 {
     enum status status = STATUS_OK;
-    lookup->unknown_count = 0;
-    if (lookup->hot->filters == NULL || lookup->request->memory_only)
-        return status;
     if (lookup->kind >= 0)
         return find_unknown(lookup, (uint8_t)lookup->kind, may_wait);
     for (uint32_t word = 0; word < 4; word++) {
@@ -221,6 +291,19 @@ static enum status find_all_unknown(struct lookup *lookup, bool may_wait)
             status = find_unknown(lookup, (uint8_t)(word * 64 + (uint32_t)__builtin_ctzll(bits)),
                                   may_wait);
     }
+    return status;
+}
+
+static enum status find_all_unknown(struct lookup *lookup, bool may_wait)
+{
+    lookup->unknown_count = 0;
+    if (lookup->hot->filters == NULL || lookup->request->memory_only)
+        return STATUS_OK;
+    bool many = lookup->shelf_count > FEW_SHELVES;
+    lookup->sorts = many ? sorts_make(lookup) : NULL;
+    enum status status = find_unknown_kinds(lookup, may_wait);
+    if (many)
+        free(lookup->sorts);
     return status;
 }
 
@@ -290,7 +373,7 @@ static enum status ask_some(struct lookup *lookup, unsigned worker, const struct
     struct loads *loads = &lookup->hot->loads;
     for (size_t i = 0; i < count; i++) {
         struct item item = request->items[unknown[i].item];
-        hashes[i] = hash_3(lookup->user_hash, item_hash(item, lookup->hot->seed), unknown[i].kind);
+        hashes[i] = claim_of(lookup->hot, lookup->user_hash, item, unknown[i].kind);
         mine[i] = true;
     }
     if (share && load_claim(loads, worker, hashes, count, mine) < count)
@@ -333,6 +416,7 @@ static enum status look(struct lookup *lookup, bool may_wait)
     for (uint32_t i = 0; i < lookup->request->item_count; i++)
         lookup->request->answers[i] = (struct hot_answer){0};
     lookup_lock(lookup);
+    lookup->shelf_count = 0;
     if (lookup->row != NULL)
         look_through(lookup);
     enum status status = find_all_unknown(lookup, may_wait);
@@ -558,6 +642,8 @@ void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t 
     struct user_row *row = user_find(shard, hash, user);
     struct shelf *shelf = row == NULL ? NULL : user_shelf(shard, row, kind, item, SHELF_WARM);
     if (shelf != NULL && shelf_find(&shard->slab, shelf, hot->scan, item.id).chunk != 0)
+        return;
+    if (row != NULL && shelf == NULL && user_has_many_shelves(shard, row))
         return;
     if (!user_reserve(shard, hash, row, user, kind, item, SHELF_WARM, &room))
         return;

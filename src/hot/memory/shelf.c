@@ -254,15 +254,6 @@ static void chunk_unlink(struct slab *slab, struct shelf *shelf, uint32_t at, ui
     chunk_free(slab, at);
 }
 
-void shelf_drop_tail(struct slab *slab, struct shelf *shelf)
-{
-    uint32_t newer;
-    uint32_t at = oldest_chunk(slab, shelf, &newer);
-    const struct chunk *chunk = slab_at(slab, at);
-    shelf->count -= (uint32_t)(chunk->end - chunk->start);
-    chunk_unlink(slab, shelf, at, newer);
-}
-
 void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
 {
     uint32_t newer;
@@ -275,16 +266,51 @@ void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
         chunk_unlink(slab, shelf, at, newer);
 }
 
-void shelf_empty(struct slab *slab, struct shelf *shelf)
+/* From this one on to the oldest. */
+static void chunks_free(struct slab *slab, uint32_t at)
 {
-    uint32_t at = shelf_newest(shelf);
-    newest_set(shelf, 0);
-    shelf->count = 0;
     while (at != 0) {
         uint32_t older = ((const struct chunk *)slab_at(slab, at))->older;
         chunk_free(slab, at);
         at = older;
     }
+}
+
+void shelf_empty(struct slab *slab, struct shelf *shelf)
+{
+    uint32_t newest = shelf_newest(shelf);
+    newest_set(shelf, 0);
+    shelf->count = 0;
+    chunks_free(slab, newest);
+}
+
+/* Stamps fall from newest to oldest: behind the first chunk that can go, all can. */
+uint32_t shelf_cut(struct slab *slab, struct shelf *shelf, uint32_t most, uint32_t oldest_s,
+                   uint32_t clean)
+{
+    struct chunk *last = NULL;
+    uint32_t kept = 0;
+    uint32_t before = shelf->count;
+    uint32_t at = shelf_newest(shelf);
+    while (at != 0) {
+        struct chunk *chunk = slab_at(slab, at);
+        if (chunk->stamp < clean && (kept >= most || chunk_times(chunk)[chunk->end - 1] < oldest_s))
+            break;
+        kept += (uint32_t)(chunk->end - chunk->start);
+        last = chunk;
+        at = chunk->older;
+    }
+    if (last == NULL)
+        newest_set(shelf, 0);
+    else
+        last->older = 0;
+    chunks_free(slab, at);
+    if (kept > most && last->stamp < clean) {
+        last->start = (uint8_t)(last->start + kept - most);
+        kept = most;
+    }
+    shelf->count = kept;
+    return before - kept;
 }
 
 bool shelf_is_retiring(const struct slab *slab, const struct shelf *shelf)

@@ -75,7 +75,13 @@ struct shelf_tail {
     uint32_t count; /* entries in it */
 };
 struct shelf_tail shelf_tail(const struct slab *slab, const struct shelf *shelf);
-void shelf_drop_tail(struct slab *slab, struct shelf *shelf); /* the whole oldest chunk */
+
+/*
+ * Of the entries in chunks with stamps below `clean` those go that are more than `most`, or in chunks
+ * with nothing of oldest_s or later; in one walk. Returns how many.
+ */
+uint32_t shelf_cut(struct slab *slab, struct shelf *shelf, uint32_t most, uint32_t oldest_s,
+                   uint32_t clean);
 
 /* Stamp of its newest change that is not a removal; 0 if it is empty. */
 uint32_t shelf_stamp(const struct slab *slab, const struct shelf *shelf);

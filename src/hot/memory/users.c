@@ -1,6 +1,7 @@
 /*
  * Most users have a shelf or two, so shelves are found by walking; a row's first shelf is taken
- * over for another kind or type once it is empty.
+ * over for another kind or type once it is empty. How many a walk may meet is bounded
+ * (LIMIT_SHELVES): whoever walks holds the shard's lock.
  */
 #include "hot/memory/users.h"
 
@@ -8,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/limits.h"
 
 #define SHELF_SORT  (SHELF_USED | SHELF_WIDE | SHELF_WARM) /* flags that tell shelves apart */
 #define ABSENT_SEED 0x6f1d3c7b95a2e804ULL
@@ -174,6 +176,31 @@ void user_retire_shelf(struct user_shard *shard, struct user_row *row, struct sh
     uint32_t cell = before->next;
     before->next = shelf->next;
     slab_free(&shard->slab, cell, sizeof(*shelf));
+}
+
+bool user_has_many_shelves(const struct user_shard *shard, const struct user_row *row)
+{
+    uint32_t count = 1;
+    for (const struct shelf *shelf = &row->first; count < LIMIT_SHELVES && shelf->next != 0;
+         shelf = user_next_shelf(shard, shelf))
+        count++;
+    return count >= LIMIT_SHELVES;
+}
+
+/* The one made first of those that can go; but not the row's own, which mostly is the used one. */
+bool user_drop_shelf(struct user_shard *shard, struct user_row *row, uint16_t but, uint32_t clean)
+{
+    struct shelf *found = NULL;
+    for (struct shelf *shelf = user_next_shelf(shard, &row->first); shelf != NULL;
+         shelf = user_next_shelf(shard, shelf))
+        if (shelf->type != but && shelf_stamp(&shard->slab, shelf) < clean)
+            found = shelf;
+    if (found == NULL)
+        return false;
+    shard->reactions -= found->count;
+    shelf_empty(&shard->slab, found);
+    user_retire_shelf(shard, row, found);
+    return true;
 }
 
 void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *shelf,

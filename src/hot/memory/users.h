@@ -37,6 +37,7 @@ struct user_shard {
     uint64_t shelves;   /* in use */
     uint64_t reactions; /* on them */
     uint64_t denied;    /* questions that a filter answered with no */
+    bool long_shelves;  /* one may have more than it should, which the keeper can cut in time */
     struct cleared cleared;
     struct slab slab;
     /* Asked for lately and found in neither place; each stands where its hash says. */
@@ -72,6 +73,12 @@ struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct
 /* The shelf for an item, NULL if there is none. `sort` is 0, or SHELF_WARM for the other one. */
 struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
                          struct item item, uint8_t sort);
+
+/* Has the user so many that no more should be made? */
+bool user_has_many_shelves(const struct user_shard *shard, const struct user_row *row);
+
+/* Drops one that is clean and of another type than this; false: there is none. */
+bool user_drop_shelf(struct user_shard *shard, struct user_row *row, uint16_t but, uint32_t clean);
 
 /* The shelf after this one of the same user, NULL at the end. */
 static inline struct shelf *user_next_shelf(const struct user_shard *shard,
