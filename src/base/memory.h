@@ -2,6 +2,9 @@
  * The memory budget: one number of bytes in use, one limit. Whoever takes memory that grows with
  * use (slabs, tables, connection buffers) charges it here in steps of pages or buffers, never per
  * operation, so the shared counter is not on the hot path.
+ *
+ * A share is a budget within another: what is charged to it is charged to both, so it bounds those who
+ * have it without setting anything aside.
  */
 #ifndef LAUD_BASE_MEMORY_H
 #define LAUD_BASE_MEMORY_H
@@ -15,6 +18,7 @@ struct memory_budget {
     _Atomic uint64_t used;
     uint64_t limit;   /* set once, before threads start */
     uint64_t reserve; /* of it, kept for connections: full of data, a server must still talk */
+    struct memory_budget *within; /* that this is a share of; NULL: it is all there is */
 };
 
 static inline bool memory_charge_below(struct memory_budget *budget, size_t bytes, uint64_t limit)
@@ -29,7 +33,13 @@ static inline bool memory_charge_below(struct memory_budget *budget, size_t byte
 /* For data. False, and nothing charged, if the limit less the reserve would be passed. */
 static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
 {
-    return memory_charge_below(budget, bytes, budget->limit - budget->reserve);
+    struct memory_budget *whole = budget->within;
+    if (!memory_charge_below(budget, bytes, budget->limit - budget->reserve))
+        return false;
+    if (whole == NULL || memory_charge_below(whole, bytes, whole->limit - whole->reserve))
+        return true;
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    return false;
 }
 
 /* For connections: the reserve is theirs. */
@@ -41,6 +51,8 @@ static inline bool memory_charge_connection(struct memory_budget *budget, size_t
 static inline void memory_release(struct memory_budget *budget, size_t bytes)
 {
     atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    if (budget->within != NULL)
+        atomic_fetch_sub_explicit(&budget->within->used, bytes, memory_order_relaxed);
 }
 
 static inline uint64_t memory_used(struct memory_budget *budget)
