@@ -38,15 +38,31 @@ int data_directory_lock(const char *path, bool make)
     return lock;
 }
 
-bool data_directory_recover(struct recovered *parts, const struct options *options,
-                            struct sizes *sizes, struct memory_budget *budget)
+static bool has_memory(const struct recovered *parts, const struct options *options,
+                       const struct sizes *sizes)
 {
-    *sizes = sizes_of(options);
-    if (options->store != OPTION_STORE_NONE && sizes->memory < SIZES_STORE_MIN) {
+    if (options->store == OPTION_STORE_NONE)
+        return true;
+    if (sizes->memory < SIZES_STORE_MIN) {
         log_error("--max-memory is too little for a store, which takes at least %llu MiB",
                   (unsigned long long)(SIZES_STORE_MIN >> 20));
         return false;
     }
+    if (parts->offline || sizes->missing == 0)
+        return true;
+    log_error(
+        "--max-memory leaves %llu KiB too little for what is served from memory: give more, or "
+        "less of it to --block-cache and --limit-memory",
+        (unsigned long long)(sizes->missing >> 10) + 1);
+    return false;
+}
+
+bool data_directory_recover(struct recovered *parts, const struct options *options,
+                            struct sizes *sizes, struct memory_budget *budget)
+{
+    *sizes = sizes_of(options);
+    if (!has_memory(parts, options, sizes))
+        return false;
     budget->limit = sizes->budget;
     budget->reserve = sizes->connections;
     parts->options = options;

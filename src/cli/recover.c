@@ -105,7 +105,7 @@ static bool open_store(struct recovered *r)
 static bool new_filters(struct recovered *r)
 {
     filters_free(r->filters);
-    r->filters = filters_new(r->budget, r->seed);
+    r->filters = filters_new(&r->filter_share, r->seed);
     r->filter_position = 0;
     if (r->filters == NULL)
         log_error("no memory for the filters within --max-memory");
@@ -475,6 +475,7 @@ bool recover(struct recovered *r)
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
     snprintf(r->trend_path, sizeof r->trend_path, "%s/trends", data);
     snprintf(r->boards_path, sizeof r->boards_path, "%s/boards", data);
+    r->filter_share = (struct memory_budget){.limit = r->sizes->filters, .within = r->budget};
     r->names = names_new();
     if (r->names == NULL || !read_mark(r))
         return false;

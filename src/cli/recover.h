@@ -32,6 +32,8 @@ struct recovered {
     uint64_t seed;                     /* a number nobody can guess */
     bool offline;                      /* there is no hot tier, and all goes to the store */
 
+    struct memory_budget filter_share; /* of the budget; outlives the filters */
+
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
     char filter_path[RECOVER_PATH_BYTES];

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "hot/memory/hot_memory.h"
 
 /* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
@@ -29,6 +30,22 @@ static uint64_t or_chosen(uint64_t given, uint64_t chosen)
     return given != 0 ? within(given, 0, GIVEN_MOST) : chosen;
 }
 
+static bool has_limits(const struct options *options)
+{
+    return options->limit_ip_read.per_s > 0 || options->limit_ip_write.per_s > 0 ||
+           options->limit_user_read.per_s > 0 || options->limit_user_write.per_s > 0 ||
+           options->limit_device_read.per_s > 0 || options->limit_device_write.per_s > 0;
+}
+
+/* The filters get what nobody else needs, and a little in any case: without a hot tier that will do. */
+static void share_rest(struct sizes *sizes, uint64_t left)
+{
+    sizes->hot = hot_memory_least(sizes->budget);
+    uint64_t needed = sizes->hot + SIZES_FILTERS_MIN;
+    sizes->missing = left < needed ? needed - left : 0;
+    sizes->filters = left < needed ? SIZES_FILTERS_MIN : left - sizes->hot;
+}
+
 struct sizes sizes_of(const struct options *options)
 {
     uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -51,7 +68,10 @@ struct sizes sizes_of(const struct options *options)
         sizes.window_events = options->window_events;
     uint64_t taken = sizes.connections + sizes.block_cache + sizes.write_buffer + sizes.trends +
                      sizes.window_events * WINDOW_EVENT_BYTES;
+    if (has_limits(options))
+        taken += options->limit_memory;
     uint64_t left = memory > taken ? memory - taken : 0;
+    share_rest(&sizes, left);
     sizes.lag_max_bytes =
         or_chosen(options->lag_max_bytes, within(left / 2 / PINNED_FACTOR, MIB(1), GIB(4)));
     sizes.lag_slow_bytes = sizes.lag_max_bytes / 2;

@@ -101,6 +101,15 @@ void filters_stats(const struct filters *filters, struct filter_stats *live,
     filter_stats(filters_known(filters), known);
 }
 
+uint64_t filters_room(const struct filters *filters)
+{
+    struct memory_budget *share = filters->budget;
+    uint64_t used = memory_used(share);
+    if (share->within == NULL)
+        return UINT64_MAX;
+    return used < share->limit ? share->limit - used : 0;
+}
+
 void filters_move_stats(const struct filters *filters, struct filters_move_stats *out)
 {
     *out = (struct filters_move_stats){

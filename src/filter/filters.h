@@ -49,6 +49,9 @@ void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);
 
+/* Bytes that they may still take of a budget that is theirs alone; UINT64_MAX: it is not. */
+uint64_t filters_room(const struct filters *filters);
+
 struct filters_move_stats {
     uint64_t moves; /* ended, since start */
     uint64_t bytes; /* of the filters that are being made, beside those in use; 0: none are */

@@ -423,6 +423,16 @@ static struct hot_memory *hot_memory_alloc(struct memory_budget *budget)
     return NULL;
 }
 
+/*
+ * Of each shard two pages stay whatever is evicted: the one it fills, and that of its table. There must
+ * be some more, to be emptied for whoever comes next.
+ */
+uint64_t hot_memory_least(uint64_t budget_bytes)
+{
+    uint64_t staying = (uint64_t)2 * LIMIT_SHARDS * 2 * SLAB_PAGE_BYTES;
+    return staying + staying / 4 + boards_share(budget_bytes);
+}
+
 struct hot *hot_memory_open(const struct hot_memory_options *options)
 {
     ASSERT(options->shelf_max != 0 && (options->store != NULL) == (options->filters != NULL));

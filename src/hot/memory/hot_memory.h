@@ -39,6 +39,12 @@ struct hot_memory_options {
 
 struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: no memory */
 
+/*
+ * What it takes of a budget of so many bytes to serve over a store, beside tokens. With less some
+ * shards have pages and others never get one, and nothing can be evicted for them.
+ */
+uint64_t hot_memory_least(uint64_t budget_bytes);
+
 /* Where decisions are recorded; set once, after replay and before the first hot_run. */
 void hot_memory_set_journal(struct hot *hot, struct journal *journal);
 

@@ -217,6 +217,9 @@ static uint64_t shortage(struct hot_memory *hot)
     uint64_t growth = FILTER_GROWTH * (live.bytes > known.bytes ? live.bytes : known.bytes);
     if (growth > limit / FILTER_PART)
         growth = limit / FILTER_PART;
+    uint64_t room = filters_room(hot->filters);
+    if (growth > room)
+        growth = room;
     if (left < growth)
         left += slab_pool_shrink(hot->pool, growth - left);
     uint64_t wanted = growth + (limit / FREE_PART > FREE_MIN ? limit / FREE_PART : FREE_MIN);
