@@ -253,6 +253,7 @@ static bool open_hot(struct recovered *r)
         .item_ttl_s = (uint32_t)(r->options->item_ttl_ms / 1000),
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
         .token_max = r->options->token_max,
+        .token_bytes = r->sizes->tokens,
         .without_boards = !r->options->boards,
         .trend = r->trends != NULL ? top_of_window : NULL,
         .trend_context = r->trends,
@@ -276,14 +277,23 @@ static enum status restore_token(void *context, const struct store_token *token)
 /* Names and tokens that the journal may not have any more. */
 static bool restore_words(struct recovered *r)
 {
-    struct store_visitor visitor = {.token = r->offline ? NULL : restore_token, .context = r};
+    struct store_visitor visitor = {.token = restore_token, .context = r};
     if (r->store == NULL)
         return true;
     enum status status = store_names_restore(r->store, r->names);
-    if (status == STATUS_OK)
-        status = store_visit(r->store, &visitor);
     if (status != STATUS_OK)
-        log_error("cannot read names and tokens from the store: %s", status_sentence(status));
+        log_error("cannot read names from the store: %s", status_sentence(status));
+    if (status != STATUS_OK || r->offline)
+        return status == STATUS_OK;
+    status = store_visit(r->store, &visitor);
+    if (status == STATUS_NO_MEMORY)
+        log_error(
+            "more tokens of ADD are remembered than fit in their %llu KiB of --max-memory: start "
+            "with more, or with a shorter --token-ttl, which forgets those that are older; "
+            "--token-max keeps them from becoming so many",
+            (unsigned long long)(r->sizes->tokens >> 10));
+    else if (status != STATUS_OK)
+        log_error("cannot read tokens from the store: %s", status_sentence(status));
     return status == STATUS_OK;
 }
 

@@ -40,7 +40,7 @@ static bool has_limits(const struct options *options)
 /* The filters get what nobody else needs, and a little in any case: without a hot tier that will do. */
 static void share_rest(struct sizes *sizes, uint64_t left)
 {
-    sizes->hot = hot_memory_least(sizes->budget);
+    sizes->hot = hot_memory_least(sizes->budget) + sizes->tokens;
     uint64_t needed = sizes->hot + SIZES_FILTERS_MIN;
     sizes->missing = left < needed ? needed - left : 0;
     sizes->filters = left < needed ? SIZES_FILTERS_MIN : left - sizes->hot;
@@ -60,6 +60,7 @@ struct sizes sizes_of(const struct options *options)
         .block_cache = or_chosen(options->block_cache_bytes, within(memory / 8, MIB(2), GIB(1))),
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),
         .trends = within(memory / 32, MIB(1), MIB(256)),
+        .tokens = memory / 16,
         .window_events = memory / 16 / WINDOW_EVENT_BYTES,
         .checkpoint_bytes =
             or_chosen(options->checkpoint_bytes, within(memory / 16, MIB(4), MIB(256))),

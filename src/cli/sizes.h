@@ -19,6 +19,7 @@ struct sizes {
     uint64_t write_buffer;     /* of the store */
     uint64_t trends;           /* windowed boards, at most */
     uint64_t hot;              /* kept for the hot tier; most of the time it has more */
+    uint64_t tokens;           /* of ADD, at most; of the hot tier's */
     uint64_t filters;          /* at most: all but the others' shares */
     uint64_t window_events;    /* carried to the store at a time */
     uint64_t checkpoint_bytes; /* of journal between checkpoints, so also replayed after a crash */

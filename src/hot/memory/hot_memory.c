@@ -444,10 +444,10 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->budget = options->budget;
     hot->shelf_max = options->shelf_max;
     hot->token_ttl_s = options->token_ttl_s;
-    hot->token_max = options->token_max;
     hot->seed = options->seed;
     hot->scan = scan_choose();
     hot->store = options->store;
+    hot_memory_bound_tokens(hot, options->token_max, options->token_bytes);
     hot->filters = options->filters;
     hot->shelf_age_s = options->shelf_age_s;
     hot->item_ttl_s = options->item_ttl_s;

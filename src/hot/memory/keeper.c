@@ -25,6 +25,7 @@
 #define FILTER_GROWTH  4 /* a filter's next segment is so many times its last */
 #define FILTER_PART    4 /* of the limit, at most, is kept free for that */
 #define EXPIRE_CLEARED 4096
+#define TOKENS_EVERY_S 1  /* those whose time is over go */
 #define ENTRY_BYTES    16 /* of a shelf, about */
 #define AGE_PARTS      2  /* rounds of ageing in a time to live */
 #define TRIM_PARTS     16
@@ -393,6 +394,8 @@ void keeper_round(struct hot_memory *hot, uint32_t now_s)
     struct keeper *keeper = &hot->keeper;
     complete(hot);
     expire_cleared(hot);
+    if (is_due(&keeper->expired_s, now_s, TOKENS_EVERY_S))
+        hot_memory_expire_tokens(hot, now_s);
     relieve(hot, now_s);
     if (is_due(&keeper->aged_s, now_s, hot->item_ttl_s / AGE_PARTS))
         walk_shards(hot, 1, now_s, age_item);

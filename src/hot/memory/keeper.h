@@ -6,7 +6,7 @@
  *   - now and then lets item rows go that nobody has used for --item-ttl, and the ends of shelves
  *     that are older than --shelf-age
  *   - after a start completes partial rows with what the store had (load.h)
- *   - forgets what was cleared, once the store has it
+ *   - forgets what was cleared, once the store has it, and tokens, once their time is over
  *
  * A shard is locked only for a small step at a time.
  */
@@ -35,6 +35,7 @@ struct keeper {
     uint32_t shard;     /* next to be looked at, users and items in turn */
     uint32_t aged_s;    /* when the last round of ageing began; 0: none yet */
     uint32_t trimmed_s; /* likewise for the ends of shelves */
+    uint32_t expired_s; /* likewise for tokens */
 
     struct {
         _Atomic uint64_t evicted_users;
