@@ -6,8 +6,8 @@
  * is true of the store (law 7).
  *
  * They are saved with the position they stand for and loaded at start; if the file is not there,
- * or not good, they are made anew by visiting the store. A filter that has grown is moved to one
- * that is made for what it holds, while everybody goes on.
+ * or not good, they are made anew by visiting the store. A filter that has grown, or holds little of
+ * what it did, is moved to one that is made for what the store has, while everybody goes on.
  *
  * One thread at a time follows, moves, saves, loads and rebuilds. Any thread may ask, but only once they
  * stand for the store: nobody asks while they are loaded or rebuilt.
@@ -65,7 +65,7 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
 
 /*
  * Between two batches: does a little to bring a filter that has several segments, or will have soon,
- * into one, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
+ * into one, one that is far too large to its size, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
  * now. Anything else is what the store said, or NO_MEMORY: the filters are as they were, and a later
  * call begins anew.
  */
