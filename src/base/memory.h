@@ -2,6 +2,9 @@
  * The memory budget: one number of bytes in use, one limit. Whoever takes memory that grows with
  * use (slabs, tables, connection buffers) charges it here in steps of pages or buffers, never per
  * operation, so the shared counter is not on the hot path.
+ *
+ * A share is a budget within another: what is charged to it is charged to both, so it bounds those who
+ * have it without setting anything aside.
  */
 #ifndef LAUD_BASE_MEMORY_H
 #define LAUD_BASE_MEMORY_H
@@ -17,8 +20,8 @@ struct memory_budget {
     /* Set once, before threads start: */
     uint64_t limit;
     uint64_t reserve; /* of it, kept for connections: full of data, a server must still talk */
-    uint64_t
-        connections_max; /* and no more is for them: full of clients, it must still decide; 0: all */
+    uint64_t connections_max; /* and theirs at most: full of them, it must still decide; 0: all */
+    struct memory_budget *within; /* that this is a share of; NULL: it is all there is */
 };
 
 static inline bool memory_charge_below(struct memory_budget *budget, size_t bytes, uint64_t limit)
@@ -33,12 +36,20 @@ static inline bool memory_charge_below(struct memory_budget *budget, size_t byte
 /* For data. False, and nothing charged, if the limit less the reserve would be passed. */
 static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
 {
-    return memory_charge_below(budget, bytes, budget->limit - budget->reserve);
+    struct memory_budget *whole = budget->within;
+    if (!memory_charge_below(budget, bytes, budget->limit - budget->reserve))
+        return false;
+    if (whole == NULL || memory_charge_below(whole, bytes, whole->limit - whole->reserve))
+        return true;
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    return false;
 }
 
 static inline void memory_release(struct memory_budget *budget, size_t bytes)
 {
     atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    if (budget->within != NULL)
+        atomic_fetch_sub_explicit(&budget->within->used, bytes, memory_order_relaxed);
 }
 
 /* For connections: the reserve is theirs, and they have a limit of their own. */

@@ -41,9 +41,9 @@ int data_directory_lock(const char *path, bool make)
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget)
 {
-    char problem[128];
+    char problem[192];
     *sizes = sizes_of(options);
-    if (!sizes_suffice(options, problem, sizeof problem)) {
+    if (!sizes_suffice(options, !parts->offline, problem, sizeof problem)) {
         log_error("%s", problem);
         return false;
     }

@@ -121,7 +121,7 @@ static bool open_store(struct recovered *r)
 static bool new_filters(struct recovered *r)
 {
     filters_free(r->filters);
-    r->filters = filters_new(r->budget, r->seed);
+    r->filters = filters_new(&r->filter_share, r->seed);
     r->filter_position = 0;
     if (r->filters == NULL)
         log_error("no memory for the filters within --max-memory");
@@ -271,6 +271,7 @@ static bool open_hot(struct recovered *r)
         .item_ttl_s = (uint32_t)(r->options->item_ttl_ms / 1000),
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
         .token_max = r->options->token_max,
+        .token_bytes = r->sizes->tokens,
         .without_boards = !r->options->boards,
         .trend = r->trends != NULL ? top_of_window : NULL,
         .trend_context = r->trends,
@@ -294,14 +295,23 @@ static enum status restore_token(void *context, const struct store_token *token)
 /* Names and tokens that the journal may not have any more. */
 static bool restore_words(struct recovered *r)
 {
-    struct store_visitor visitor = {.token = r->offline ? NULL : restore_token, .context = r};
+    struct store_visitor visitor = {.token = restore_token, .context = r};
     if (r->store == NULL)
         return true;
     enum status status = store_names_restore(r->store, r->names);
-    if (status == STATUS_OK)
-        status = store_visit(r->store, &visitor);
     if (status != STATUS_OK)
-        say_failed("read names and tokens from the store", status, "");
+        say_failed("read names from the store", status, "");
+    if (status != STATUS_OK || r->offline)
+        return status == STATUS_OK;
+    status = store_visit(r->store, &visitor);
+    if (status == STATUS_NO_MEMORY)
+        log_error(
+            "more tokens of ADD are remembered than fit in their %llu KiB of --max-memory: start "
+            "with more, or with a shorter --token-ttl, which forgets those that are older; "
+            "--token-max keeps them from becoming so many",
+            (unsigned long long)(r->sizes->tokens >> 10));
+    else if (status != STATUS_OK)
+        say_failed("read tokens from the store", status, "");
     return status == STATUS_OK;
 }
 
@@ -528,6 +538,7 @@ bool recover(struct recovered *r)
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
     snprintf(r->trend_path, sizeof r->trend_path, "%s/trends", data);
     snprintf(r->boards_path, sizeof r->boards_path, "%s/boards", data);
+    r->filter_share = (struct memory_budget){.limit = r->sizes->filters, .within = r->budget};
     r->names = names_new();
     if (r->names == NULL || !read_mark(r))
         return false;

@@ -35,6 +35,8 @@ struct recovered {
 
     bool stopped; /* it was asked to, and recover() gives up: as if killed, but closing all */
 
+    struct memory_budget filter_share; /* of the budget; outlives the filters */
+
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
     char filter_path[RECOVER_PATH_BYTES];

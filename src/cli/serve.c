@@ -325,7 +325,7 @@ static void block_signals(struct serving *s)
 static bool check_options(const struct options *options, char *problem, size_t size)
 {
     char sentence[256];
-    if (!sizes_suffice(options, problem, size))
+    if (!sizes_suffice(options, true, problem, size))
         return false;
     if (exclusive_check(options->exclusive, sentence, sizeof sentence) == STATUS_OK)
         return true;

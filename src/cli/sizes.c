@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "cli/cgroup.h"
+#include "hot/memory/hot_memory.h"
 
 /* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
@@ -31,14 +32,39 @@ static uint64_t or_chosen(uint64_t given, uint64_t chosen)
     return given != 0 ? within(given, 0, GIVEN_MOST) : chosen;
 }
 
-bool sizes_suffice(const struct options *options, char *problem, size_t size)
+static bool has_limits(const struct options *options)
 {
-    uint64_t memory = sizes_of(options).memory;
-    if (options->store == OPTION_STORE_NONE || memory >= SIZES_STORE_MIN)
+    return options->limit_ip_read.per_s > 0 || options->limit_ip_write.per_s > 0 ||
+           options->limit_user_read.per_s > 0 || options->limit_user_write.per_s > 0 ||
+           options->limit_device_read.per_s > 0 || options->limit_device_write.per_s > 0;
+}
+
+/* The filters get what nobody else needs, and a little in any case: without a hot tier that will do. */
+static void share_rest(struct sizes *sizes, uint64_t left)
+{
+    sizes->hot = hot_memory_least(sizes->budget) + sizes->tokens;
+    uint64_t needed = sizes->hot + SIZES_FILTERS_MIN;
+    sizes->missing = left < needed ? needed - left : 0;
+    sizes->filters = left < needed ? SIZES_FILTERS_MIN : left - sizes->hot;
+}
+
+bool sizes_suffice(const struct options *options, bool serves, char *problem, size_t size)
+{
+    struct sizes sizes = sizes_of(options);
+    if (options->store == OPTION_STORE_NONE)
         return true;
-    snprintf(problem, size,
-             "--max-memory is %llu MiB, too little for a store, which takes at least %llu",
-             (unsigned long long)(memory >> 20), (unsigned long long)(SIZES_STORE_MIN >> 20));
+    if (sizes.memory < SIZES_STORE_MIN)
+        snprintf(problem, size,
+                 "--max-memory is %llu MiB, too little for a store, which takes at least %llu",
+                 (unsigned long long)(sizes.memory >> 20),
+                 (unsigned long long)(SIZES_STORE_MIN >> 20));
+    else if (serves && sizes.missing > 0)
+        snprintf(problem, size,
+                 "--max-memory leaves %llu KiB too little for what is served from memory: give "
+                 "more, or less of it to --block-cache and --limit-memory",
+                 (unsigned long long)(sizes.missing >> 10) + 1);
+    else
+        return true;
     return false;
 }
 
@@ -62,6 +88,7 @@ struct sizes sizes_of(const struct options *options)
         .block_cache = or_chosen(options->block_cache_bytes, within(memory / 8, MIB(2), GIB(1))),
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),
         .trends = within(memory / 32, MIB(1), MIB(256)),
+        .tokens = memory / 16,
         .window_events = memory / 16 / WINDOW_EVENT_BYTES,
         .checkpoint_bytes =
             or_chosen(options->checkpoint_bytes, within(memory / 16, MIB(4), MIB(256))),
@@ -70,7 +97,10 @@ struct sizes sizes_of(const struct options *options)
         sizes.window_events = options->window_events;
     uint64_t taken = sizes.connections + sizes.block_cache + sizes.write_buffer + sizes.trends +
                      sizes.window_events * WINDOW_EVENT_BYTES;
+    if (has_limits(options))
+        taken += options->limit_memory;
     uint64_t left = memory > taken ? memory - taken : 0;
+    share_rest(&sizes, left);
     sizes.lag_max_bytes =
         or_chosen(options->lag_max_bytes, within(left / 2 / PINNED_FACTOR, MIB(1), GIB(4)));
     sizes.lag_slow_bytes = sizes.lag_max_bytes / 2;

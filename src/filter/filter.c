@@ -46,6 +46,7 @@
 #define FILTER_HUGE     MIB(2) /* segments of this size and more ask for huge pages */
 #define FILTER_PREFETCH KIB(256)
 #define FILTER_PAGE     4096
+#define LOOSE_PART      16  /* fewer than one in so many slots of a filter that is loose are used */
 #define PATH_NODES      682 /* two roots and four levels below them */
 
 #define LANES 0x0001000100010001ULL
@@ -358,10 +359,11 @@ struct filter *filter_make(struct memory_budget *budget)
     return filter;
 }
 
-struct filter *filter_new_after(const struct filter *before, uint64_t keys)
+struct filter *filter_new_after(const struct filter *before, uint64_t keys, bool larger)
 {
     uint32_t bits = bits_for(keys + keys / 2);
-    uint32_t least = segment_bits(&before->segments[0]) + 1;
+    uint32_t first = segment_bits(&before->segments[0]), usual = bits_for(FILTER_FIRST_KEYS);
+    uint32_t least = larger ? first + 1 : first < usual ? first : usual;
     struct filter *filter = filter_make(before->budget);
     if (filter == NULL)
         return NULL;
@@ -376,6 +378,18 @@ bool filter_is_scattered(const struct filter *filter)
     uint64_t limit = filter_segment_limit(filter->segments[0].mask + 1);
     return filter_segments(filter) > 1 || filter->used[0] > limit / 8 * 7 ||
            atomic_load_explicit(&filter->open, memory_order_relaxed);
+}
+
+bool filter_is_large(const struct filter *filter)
+{
+    return newest_bits(filter) > bits_for(FILTER_FIRST_KEYS);
+}
+
+bool filter_is_loose(const struct filter *filter)
+{
+    struct filter_stats stats;
+    filter_stats(filter, &stats);
+    return filter_is_large(filter) && stats.slots / LOOSE_PART > stats.keys;
 }
 
 /*

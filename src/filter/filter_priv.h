@@ -43,17 +43,21 @@ struct filter *filter_make(struct memory_budget *budget);
 bool filter_open_segment(struct filter *filter, uint32_t bits);
 
 /*
- * An empty one in a single segment, to take the place of this one, which has so many keys: with room
- * for half as many more, and larger than the first segment of this one, so that nothing is replaced
- * for ever. NULL: no memory.
+ * An empty one in a single segment, to take the place of this one, for so many keys and half as many
+ * more. If it must be larger, it is larger than the first segment of this one; otherwise it may also be
+ * smaller, down to the usual. NULL: no memory.
  */
-struct filter *filter_new_after(const struct filter *filter, uint64_t keys);
+struct filter *filter_new_after(const struct filter *filter, uint64_t keys, bool larger);
 
 /*
  * It is in more than one segment, or soon will be, or is open: one made for what it holds is faster
  * to ask. The writing thread's.
  */
 bool filter_is_scattered(const struct filter *filter);
+
+/* Larger than new filters are; and most of it is empty, too. The writing thread's. */
+bool filter_is_large(const struct filter *filter);
+bool filter_is_loose(const struct filter *filter);
 
 /*
  * Another one has taken its place, so nobody will write to it any more, but some may still be asking:

@@ -54,6 +54,7 @@ void filters_replace(struct filters *filters, uint64_t seed, struct filter *live
     for (uint32_t i = 0; i < filters->retired_count; i++)
         filter_free(filters->retired[i]);
     filters->retired_count = 0;
+    filters->known_kept = 0;
     filters->seed = seed;
     atomic_store_explicit(&filters->live, live, memory_order_release);
     atomic_store_explicit(&filters->known, known, memory_order_release);
@@ -99,6 +100,15 @@ void filters_stats(const struct filters *filters, struct filter_stats *live,
 {
     filter_stats(filters_live(filters), live);
     filter_stats(filters_known(filters), known);
+}
+
+uint64_t filters_room(const struct filters *filters)
+{
+    struct memory_budget *share = filters->budget;
+    uint64_t used = memory_used(share);
+    if (share->within == NULL)
+        return UINT64_MAX;
+    return used < share->limit ? share->limit - used : 0;
 }
 
 void filters_move_stats(const struct filters *filters, struct filters_move_stats *out)
@@ -154,6 +164,7 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
             continue;
         filter_remove(filters_live(filters), reaction_key_of(filters->seed, change));
         filters_next_removed(filters, change);
+        filters_known_lost(filters);
     }
 }
 
@@ -229,5 +240,6 @@ enum status filters_rebuild(struct filters *filters, struct store *store,
     rebuild.reactions_expected = rebuild.reactions;
     rebuild_tell(&rebuild);
     filters_replace(filters, rebuild.seed, rebuild.live, rebuild.known);
+    filters_known_made(filters);
     return STATUS_OK;
 }

@@ -6,8 +6,8 @@
  * is true of the store (law 7).
  *
  * They are saved with the position they stand for and loaded at start; if the file is not there,
- * or not good, they are made anew by visiting the store. A filter that has grown is moved to one
- * that is made for what it holds, while everybody goes on.
+ * or not good, they are made anew by visiting the store. A filter that has grown, or holds little of
+ * what it did, is moved to one that is made for what the store has, while everybody goes on.
  *
  * One thread at a time follows, moves, saves, loads and rebuilds. Any thread may ask, but only once they
  * stand for the store: nobody asks while they are loaded or rebuilt.
@@ -50,6 +50,9 @@ void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);
 
+/* Bytes that they may still take of a budget that is theirs alone; UINT64_MAX: it is not. */
+uint64_t filters_room(const struct filters *filters);
+
 struct filters_move_stats {
     uint64_t moves; /* ended, since start */
     uint64_t bytes; /* of the filters that are being made, beside those in use; 0: none are */
@@ -63,7 +66,7 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
 
 /*
  * Between two batches: does a little to bring a filter that has several segments, or will have soon,
- * into one, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
+ * into one, one that is far too large to its size, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
  * now. Anything else is what the store said, or NO_MEMORY: the filters are as they were, and a later
  * call begins anew.
  */

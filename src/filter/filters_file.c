@@ -14,7 +14,9 @@
  *                              0  u32 its buckets are 2 to this power
  *                              4  u32 0
  *                              8  u64 slots in use
- *    696      0
+ *    696  u64 of the keys that `known` had when it was made from the store, how many the store still
+ *             has at least; 0: not known (as in files of before this was here)
+ *    704      0
  *   1016  u64 XXH3-64 of bytes 0 to 1016
  *   1024      the buckets of each segment of `live`, then of `known`, oldest first: u64 each
  *             u64 for each chunk its XXH3-64, with the sum of the header's and the chunk's number
@@ -255,6 +257,7 @@ static enum status load_into(struct load *load, struct filters *filters)
         return status;
     }
     filters_replace(filters, load->header.seed, live, known);
+    filters->known_kept = load->header.known_kept;
     return STATUS_OK;
 }
 

@@ -14,8 +14,9 @@
 #define FILE_CHECK   (FILTERS_HEADER_BYTES - 8)
 #define FILE_FILTERS 40
 #define FILE_FILTER  (8 + FILTER_SEGMENTS * 16)
+#define FILE_KEPT    (FILE_FILTERS + 2 * FILE_FILTER)
 
-_Static_assert(FILE_FILTERS + 2 * FILE_FILTER <= FILE_CHECK, "two filters fit the header");
+_Static_assert(FILE_KEPT + 8 <= FILE_CHECK, "two filters fit the header");
 
 static const char file_magic[8] = "laud-flt";
 
@@ -59,7 +60,8 @@ static void header_describe(struct filters_header *header, int which, const stru
 
 struct filters_header filters_header_of(const struct filters *filters, uint64_t position)
 {
-    struct filters_header header = {.seed = filters->seed, .position = position};
+    struct filters_header header = {
+        .seed = filters->seed, .position = position, .known_kept = filters->known_kept};
     header_describe(&header, 0, filters_live(filters));
     header_describe(&header, 1, filters_known(filters));
     if (header.open)
@@ -85,6 +87,7 @@ void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HE
             little_put64(at + 16 + i * 16, header->filters[f].used[i]);
         }
     }
+    little_put64(out + FILE_KEPT, header->known_kept);
     header->check = XXH3_64bits(out, FILE_CHECK);
     little_put64(out + FILE_CHECK, header->check);
 }
@@ -119,6 +122,7 @@ const char *filters_header_decode(struct filters_header *header,
                                       .seed = little_get64(bytes + 16),
                                       .position = little_get64(bytes + 24),
                                       .length = little_get64(bytes + 32),
+                                      .known_kept = little_get64(bytes + FILE_KEPT),
                                       .check = XXH3_64bits(bytes, FILE_CHECK)};
     if (header->check != little_get64(bytes + FILE_CHECK))
         return "is damaged: its header does not match its checksum";

@@ -17,8 +17,9 @@
 struct filters_header {
     uint64_t seed;
     uint64_t position;
-    uint64_t length; /* of the file */
-    uint64_t check;  /* the checksum of the header itself */
+    uint64_t length;     /* of the file */
+    uint64_t check;      /* the checksum of the header itself */
+    uint64_t known_kept; /* see filters_priv.h */
     bool open;
     struct {
         uint32_t segments;

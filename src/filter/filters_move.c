@@ -1,7 +1,8 @@
 /*
  * A filter that has grown is asked in each of its segments, and a reader pays for all of them. Their
  * entries cannot be brought together, for they do not tell their keys; the store can. So another
- * filter is made from what the store has, in one segment, and takes the place of the one in use.
+ * filter is made from what the store has, in one segment, and takes the place of the one in use. The
+ * same is done where much of a large one is empty, or, in `known`, of what the store has no more.
  *
  * The thread that does this is the one that changes the store, so between two batches the store holds
  * still. Each call visits a few parts of it (store.h). From then on batches tell the new filter too
@@ -14,12 +15,18 @@
  *
  * Nothing of a move is saved: a stop in the middle of one leaves the file of the filter in use, and the
  * next start begins anew. If there is no memory for it, the segments stay.
+ *
+ * What was replaced keeps a little memory and its addresses for good, so that must come to an end: after
+ * so many moves (FILTERS_RESIZED) each filter is larger than the one before, as long as the process runs.
  */
 #include "base/assert.h"
 #include "filter/filter_priv.h"
 #include "filter/filters_priv.h"
 
 #define CALL_ROWS 8192 /* about: ten milliseconds */
+
+#define REACTION_KEYS 2 /* of `known`, at most: its shelf, its item */
+#define STALE_PART    4 /* one in so many parts of `known` is in the store: then it is made anew */
 
 static bool is_moving(const struct filters *filters)
 {
@@ -69,15 +76,72 @@ void filters_next_item(struct filters *filters, struct item item)
         known_add(filters->next.known, item_key(filters->seed, item));
 }
 
-/* How many there are; `known` does not know if it is open, and says too few. */
+void filters_known_made(struct filters *filters)
+{
+    uint64_t keys = atomic_load_explicit(&filters_known(filters)->keys, memory_order_relaxed);
+    filters->known_kept = keys > 0 ? keys : 1;
+}
+
+void filters_known_lost(struct filters *filters)
+{
+    if (filters->known_kept > REACTION_KEYS)
+        filters->known_kept -= REACTION_KEYS;
+}
+
+/* May what is made be no larger than what it is made for? */
+static bool may_resize(const struct filters *filters)
+{
+    return filters->retired_count < FILTERS_RESIZED;
+}
+
+/*
+ * What of `known` the store still has, about: it does not tell how many of its keys are dead. Of those it
+ * was made with all that no removed reaction can have taken along; and as many as there are reactions
+ * for. Too few if many items came that only have other counters: then what is made has to grow, and is
+ * moved once more, when it is known how many there are.
+ */
+static uint64_t known_keys(const struct filters *filters, uint64_t reactions)
+{
+    uint64_t most = REACTION_KEYS * reactions;
+    return most > filters->known_kept ? most : filters->known_kept;
+}
+
+/* Is most of it dead? */
+static bool is_stale(const struct filters *filters, struct store *store)
+{
+    const struct filter *known = filters_known(filters);
+    uint64_t part = atomic_load_explicit(&known->keys, memory_order_relaxed) / STALE_PART;
+    if (filters->known_kept == 0 || filters->known_kept >= part || !filter_is_large(known))
+        return false;
+    struct store_stats stats;
+    store_stats(store, &stats);
+    return known_keys(filters, stats.reactions) < part;
+}
+
+static bool wants_move_live(const struct filters *filters)
+{
+    const struct filter *live = filters_live(filters);
+    return filter_is_scattered(live) || (may_resize(filters) && filter_is_loose(live));
+}
+
+static bool wants_move_known(const struct filters *filters, struct store *store)
+{
+    const struct filter *known = filters_known(filters);
+    return filter_is_scattered(known) ||
+           (may_resize(filters) && (filter_is_loose(known) || is_stale(filters, store)));
+}
+
+/* How many there are. An open one has stopped counting. */
 static struct filters_keys count_keys(const struct filters *filters, struct store *store)
 {
     struct filter_stats live, known;
     struct store_stats stats;
     filters_stats(filters, &live, &known);
     store_stats(store, &stats);
+    uint64_t alive = known_keys(filters, stats.reactions);
+    bool resize = may_resize(filters) && (known.open || alive < known.keys);
     return (struct filters_keys){.live = live.open ? stats.reactions : live.keys,
-                                 .known = known.keys};
+                                 .known = resize ? alive : known.keys};
 }
 
 /* OK, NO_MEMORY. */
@@ -85,12 +149,13 @@ static enum status move_begin(struct filters *filters, struct store *store)
 {
     struct filters_next *next = &filters->next;
     struct filter *live = filters_live(filters), *known = filters_known(filters);
-    bool move_live = filter_is_scattered(live), move_known = filter_is_scattered(known);
+    bool move_live = wants_move_live(filters), move_known = wants_move_known(filters, store);
+    bool larger = !may_resize(filters);
     next->keys = count_keys(filters, store);
     if (move_live)
-        next->live = filter_new_after(live, next->keys.live);
+        next->live = filter_new_after(live, next->keys.live, larger);
     if (move_known)
-        next->known = filter_new_after(known, next->keys.known);
+        next->known = filter_new_after(known, next->keys.known, larger);
     if (move_live == (next->live != NULL) && move_known == (next->known != NULL))
         return STATUS_OK;
     filters_next_drop(filters);
@@ -170,6 +235,8 @@ static void move_end(struct filters *filters)
 {
     take_place(filters, &filters->live, filters->next.live);
     take_place(filters, &filters->known, filters->next.known);
+    if (filters->next.known != NULL)
+        filters_known_made(filters);
     filters->next = (struct filters_next){0};
     tell_stats(filters);
     atomic_fetch_add_explicit(&filters->moves, 1, memory_order_relaxed);
@@ -183,8 +250,7 @@ enum status filters_move(struct filters *filters, struct store *store)
 enum status filters_move_rows(struct filters *filters, struct store *store, uint32_t rows)
 {
     enum status status = STATUS_OK;
-    if (!is_moving(filters) && !filter_is_scattered(filters_live(filters)) &&
-        !filter_is_scattered(filters_known(filters)))
+    if (!is_moving(filters) && !wants_move_live(filters) && !wants_move_known(filters, store))
         return STATUS_OK;
     if (is_moving(filters) && is_outgrown(filters, store)) {
         filters_next_drop(filters);

@@ -7,9 +7,15 @@
 #include <stdatomic.h>
 
 #include "base/hash.h"
+#include "filter/filter_priv.h"
 #include "filter/filters.h"
 
-#define FILTERS_RETIRED 128 /* at most: each is followed by a larger one, see filter_new_after */
+/*
+ * Filters that are followed by others which need not be larger; and by any: after so many of the first
+ * sort each is, and there are not that many sizes.
+ */
+#define FILTERS_RESIZED 64
+#define FILTERS_RETIRED (FILTERS_RESIZED + 2 + 2 * FILTER_BITS_MAX)
 
 struct filters_keys {
     uint64_t live;
@@ -39,6 +45,7 @@ struct filters {
     struct filters_next next;
     struct filter *retired[FILTERS_RETIRED]; /* somebody may still be asking them */
     uint32_t retired_count;
+    uint64_t known_kept; /* see known_keys in filters_move.c */
 };
 
 /* The filters in use. */
@@ -63,6 +70,9 @@ void filters_replace(struct filters *filters, uint64_t seed, struct filter *live
 void filters_next_made(struct filters *filters, const struct store_reaction *reaction);
 void filters_next_removed(struct filters *filters, const struct store_reaction *reaction);
 void filters_next_item(struct filters *filters, struct item item);
+/* `known` was just made from what the store has; a reaction was removed. */
+void filters_known_made(struct filters *filters);
+void filters_known_lost(struct filters *filters);
 /* Gives them up. */
 void filters_next_drop(struct filters *filters);
 /* filters_move, each call of a move about so many rows. */

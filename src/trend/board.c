@@ -56,7 +56,7 @@ void trend_board_free(struct trend_board *board, struct trend_space *space)
 {
     for (int level = 0; level < TREND_LEVELS; level++) {
         slices_free(board->slices[level], space);
-        space_give_of(space, &space->answers, board->answers[level].count * sizeof(struct ranked));
+        memory_release(&space->answers, board->answers[level].count * sizeof(struct ranked));
         free(board->answers[level].rows);
     }
     pthread_mutex_destroy(&board->asking);

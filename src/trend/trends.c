@@ -28,11 +28,12 @@ struct trends *trends_new(const struct trend_options *options)
 {
     uint32_t items_max = options->items_max != 0 ? options->items_max : LIMIT_TREND_ITEMS;
     ASSERT(items_max >= 2);
-    struct trend_space space = {.budget = options->budget,
-                                .share.limit = options->memory - options->memory / ANSWER_PART,
-                                .answers.limit = options->memory / ANSWER_PART,
-                                .seed = options->seed,
-                                .items_max = items_max};
+    struct trend_space space = {
+        .share = {.limit = options->memory - options->memory / ANSWER_PART,
+                  .within = options->budget},
+        .answers = {.limit = options->memory / ANSWER_PART, .within = options->budget},
+        .seed = options->seed,
+        .items_max = items_max};
     if (!space_take(&space, sizeof(struct trends)))
         return NULL;
     struct trends *trends = calloc(1, sizeof(*trends));

@@ -54,14 +54,14 @@ static void answer_keep(struct trends *trends, struct answer *answer, const stru
 {
     struct trend_space *space = &trends->space;
     size_t bytes = count * sizeof(*answer->rows);
-    space_give_of(space, &space->answers, answer->count * sizeof(*answer->rows));
+    memory_release(&space->answers, answer->count * sizeof(*answer->rows));
     free(answer->rows);
     *answer = (struct answer){0};
-    if (!space_take_of(space, &space->answers, bytes))
+    if (!memory_charge(&space->answers, bytes))
         return;
     answer->rows = malloc(bytes + 1);
     if (answer->rows == NULL) {
-        space_give_of(space, &space->answers, bytes);
+        memory_release(&space->answers, bytes);
         return;
     }
     answer->count = count;
@@ -83,7 +83,8 @@ static enum status answer_make(struct trends *trends, const struct trend_board *
                                size_t limit, size_t *count)
 {
     struct trend_space scratch = {
-        .budget = trends->space.budget, .share.limit = UINT64_MAX, .seed = trends->space.seed};
+        .share = {.limit = UINT64_MAX, .within = trends->space.share.within},
+        .seed = trends->space.seed};
     struct addition addition = {.space = &scratch};
     enum status status = STATUS_NO_MEMORY;
     uint32_t rows = 0;

@@ -28,9 +28,34 @@ static void shares_fit(void **state)
         assert_int_equal(sizes.memory, memory);
         assert_true(sizes.window_events > 0);
         assert_true(sizes.checkpoint_bytes > 0 && sizes.lag_max_bytes > sizes.lag_slow_bytes);
-        assert_true(sizes.connections + sizes.block_cache + sizes.write_buffer + sizes.trends <
+        assert_int_equal(sizes.missing, 0);
+        assert_true(sizes.filters >= SIZES_FILTERS_MIN);
+        assert_true(sizes.connections + sizes.block_cache + sizes.write_buffer + sizes.trends +
+                        sizes.hot + sizes.filters <=
                     sizes.budget);
     }
+}
+
+/* What filters, which come first, could take, and what else an option gives away, is not the hot tier's. */
+static void the_hot_tier_has_its_share(void **state)
+{
+    (void)state;
+    struct options options = usual_options();
+    options.max_memory = SIZES_STORE_MIN;
+    struct sizes without = sizes_of(&options);
+    assert_true(without.hot > MIB(8));
+    options.limit_user_read.per_s = 1;
+    struct sizes with = sizes_of(&options);
+    assert_int_equal(with.missing, 0);
+    assert_int_equal(with.hot, without.hot);
+    assert_int_equal(with.filters, without.filters - options.limit_memory);
+
+    options.limit_user_read.per_s = 0;
+    options.block_cache_bytes = without.block_cache + without.filters - SIZES_FILTERS_MIN;
+    assert_int_equal(sizes_of(&options).missing, 0);
+    options.block_cache_bytes++;
+    assert_int_equal(sizes_of(&options).missing, 1);
+    assert_int_equal(sizes_of(&options).filters, SIZES_FILTERS_MIN);
 }
 
 static void what_is_given_is_taken(void **state)
@@ -66,7 +91,8 @@ static void the_largest_that_can_be_given_adds_up(void **state)
 
     options.max_memory = MIB(256);
     sizes = sizes_of(&options);
-    assert_true(sizes.block_cache > sizes.budget); /* so that it is refused */
+    assert_true(sizes.missing > 0); /* so that it is refused */
+    assert_true(sizes.block_cache > sizes.budget);
 }
 
 /* A list of cgroups, and files beneath a mount. */
@@ -194,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_fit),
+        cmocka_unit_test(the_hot_tier_has_its_share),
         cmocka_unit_test(what_is_given_is_taken),
         cmocka_unit_test(the_largest_that_can_be_given_adds_up),
         cmocka_unit_test(a_cgroup_of_version_2_bounds_memory),

@@ -255,7 +255,7 @@ static void test_the_one_after_takes_them_in_one_segment(void **state)
     for (int i = 0; i < 900000; i++)
         filter_add(filter, chance_next(&chance));
     assert_true(filter_is_scattered(filter));
-    struct filter *next = filter_new_after(filter, 900000);
+    struct filter *next = filter_new_after(filter, 900000, true);
     filter_stats(next, &after);
     for (int i = 0; i < 900000; i++)
         filter_add(next, chance_next(&chance));
@@ -263,10 +263,14 @@ static void test_the_one_after_takes_them_in_one_segment(void **state)
     assert_int_equal(stats.segments, 1);
     assert_int_equal(stats.slots, after.slots);
     assert_false(filter_is_scattered(next));
-    struct filter *last = filter_new_after(next, 0); /* never as small again */
+    struct filter *last = filter_new_after(next, 0, true); /* never as small again */
     filter_stats(last, &after);
     assert_true(after.slots > stats.slots);
-    assert_null(filter_new_after(next, UINT64_MAX / 2));
+    assert_null(filter_new_after(next, UINT64_MAX / 2, true));
+    struct filter *least = filter_new_after(next, 0, false); /* unless that may be */
+    assert_true(filter_is_large(last) && filter_is_loose(last) && !filter_is_loose(next));
+    assert_false(filter_is_large(least));
+    filter_free(least);
     filter_free(last);
     filter_free(next);
     filter_free(filter);

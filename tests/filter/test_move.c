@@ -240,11 +240,122 @@ static void test_saved_in_the_middle_and_loaded(void **state)
     assert_int_equal(filters_save(filters, path, 43), 0);
     assert_int_equal(filters_load(loaded, path, &position, NULL, NULL, problem, sizeof problem),
                      STATUS_OK);
+    assert_true(loaded->known_kept > 0 && loaded->known_kept == filters->known_kept);
     world_check(&world, loaded);
     filters_free(loaded);
     filters_free(filters);
     assert_int_equal(memory_used(&budget), 0);
     assert_int_equal(unlink(path), 0);
+}
+
+/* A store of users that each have one reaction on an item of their own. */
+struct crowd {
+    struct store store;
+    uint32_t first; /* user, */
+    uint32_t count; /* and how many there are from there on */
+    struct store_reaction changes[500];
+};
+
+static struct store_reaction crowd_reaction(uint32_t user)
+{
+    return (struct store_reaction){
+        .user = {.lo = user}, .item = {.id = {.lo = user}}, .time_s = 1000};
+}
+
+static enum status crowd_visit(struct store *store, const struct store_visitor *visitor)
+{
+    const struct crowd *crowd = (const struct crowd *)store;
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        struct store_reaction reaction = crowd_reaction(crowd->first + i);
+        if (store_visits_part(visitor, store_user_part(reaction.user)))
+            visitor->reaction(visitor->context, &reaction);
+    }
+    return STATUS_OK;
+}
+
+static void crowd_stats(struct store *store, struct store_stats *out)
+{
+    *out = (struct store_stats){.reactions = ((const struct crowd *)store)->count};
+}
+
+static const struct store_ops crowd_ops = {
+    .name = "crowd", .visit = crowd_visit, .stats = crowd_stats};
+
+static void crowd_move(struct crowd *crowd, struct filters *filters)
+{
+    enum status status;
+    while ((status = filters_move(filters, &crowd->store)) == STATUS_MORE)
+        continue;
+    assert_int_equal(status, STATUS_OK);
+}
+
+/* So many come, or the oldest go, and the filters follow and are moved as they wish. */
+static void crowd_change(struct crowd *crowd, struct filters *filters, uint32_t count, bool come)
+{
+    enum { BATCH = 500 };
+    for (; count > 0; count -= BATCH) {
+        struct store_changes changes = {.reactions = crowd->changes, .reaction_count = BATCH};
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint32_t user = come ? crowd->first + crowd->count + i : crowd->first + i;
+            crowd->changes[i] = crowd_reaction(user);
+            crowd->changes[i].was_live = !come;
+            crowd->changes[i].time_s = come ? 1000 : 0;
+        }
+        filters_before(filters, &changes);
+        crowd->first += come ? 0 : BATCH;
+        crowd->count += come ? BATCH : (uint32_t)-BATCH;
+        filters_after(filters, &changes);
+        crowd_move(crowd, filters);
+    }
+}
+
+static uint64_t slots_of(const struct filters *filters)
+{
+    struct filter_stats live, known;
+    filters_stats(filters, &live, &known);
+    assert_false(live.open || known.open);
+    return live.slots + known.slots;
+}
+
+/* However many have been there, they are as large as for those that are there at a time. */
+static void test_those_who_went_leave_no_trace(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = filters_new(&budget, SEED);
+    static struct crowd crowd = {.store = {&crowd_ops}};
+    uint64_t usual = slots_of(filters), most = 0;
+    crowd_change(&crowd, filters, 20000, true);
+    for (int round = 0; round < 30; round++) {
+        crowd_change(&crowd, filters, 40000, true);
+        most = slots_of(filters) > most ? slots_of(filters) : most;
+        for (uint32_t i = 0; i < crowd.count; i += 97)
+            assert_true(filters_may_have_item(filters, crowd_reaction(crowd.first + i).item));
+        crowd_change(&crowd, filters, 40000, false);
+    }
+    print_message("%llu slots at most, new ones have %llu; %u moves\n", (unsigned long long)most,
+                  (unsigned long long)usual, filters->retired_count);
+    assert_true(most <= 8 * usual);
+    crowd_change(&crowd, filters, 20000, false);
+    assert_true(slots_of(filters) <= 2 * usual);
+    filters_free(filters);
+    assert_int_equal(memory_used(&budget), 0);
+}
+
+/* A few that come and go for ever: moves end, since each leaves something behind. */
+static void test_moves_that_win_nothing_come_to_an_end(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {.limit = GIB(1)};
+    struct filters *filters = filters_new(&budget, SEED);
+    static struct crowd crowd = {.store = {&crowd_ops}};
+    for (int round = 0; round < 1500; round++) {
+        crowd_change(&crowd, filters, 4000, true);
+        crowd_change(&crowd, filters, 4000, false);
+    }
+    assert_true(filters->retired_count > FILTERS_RESIZED);
+    assert_true(filters->retired_count < FILTERS_RESIZED + 10);
+    filters_free(filters);
 }
 
 int main(void)
@@ -257,6 +368,8 @@ int main(void)
         cmocka_unit_test(test_a_filter_that_opened_is_made_anew),
         cmocka_unit_test(test_a_move_that_is_outgrown_begins_anew),
         cmocka_unit_test(test_saved_in_the_middle_and_loaded),
+        cmocka_unit_test(test_those_who_went_leave_no_trace),
+        cmocka_unit_test(test_moves_that_win_nothing_come_to_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

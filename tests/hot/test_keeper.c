@@ -225,26 +225,34 @@ static uint64_t clean_rows(struct bed *bed)
     return count.rows;
 }
 
-/* Writes until there is no memory, whatever the keeper does; how many that were. */
+/* One like of a new user; false: there is no memory, whatever the keeper does. */
+static bool write_next(struct bed *bed, uint32_t *next)
+{
+    struct item item = item_number(*next);
+    struct hot_request request = {.action = HOT_SET,
+                                  .user = id_number(*next),
+                                  .name = LIKE,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = START_S};
+    for (int i = 0; bed_run(bed, &request) == STATUS_NO_MEMORY && i < 4; i++)
+        bed_keep(bed, START_S);
+    assert_true(memory_used(&bed->budget) <= bed->budget.limit);
+    if (request.status == STATUS_NO_MEMORY)
+        return false;
+    assert_int_equal(request.status, STATUS_OK);
+    assert_int_equal(request.value, 1);
+    ++*next;
+    return true;
+}
+
+/* How many there is memory for. */
 static uint64_t write_until_full(struct bed *bed, uint32_t *next)
 {
-    for (uint64_t count = 0;; count++) {
-        struct item item = item_number(*next);
-        struct hot_request request = {.action = HOT_SET,
-                                      .user = id_number(*next),
-                                      .name = LIKE,
-                                      .items = &item,
-                                      .item_count = 1,
-                                      .time_s = START_S};
-        for (int i = 0; bed_run(bed, &request) == STATUS_NO_MEMORY && i < 4; i++)
-            bed_keep(bed, START_S);
-        assert_true(memory_used(&bed->budget) <= bed->budget.limit);
-        if (request.status == STATUS_NO_MEMORY)
-            return count;
-        assert_int_equal(request.status, STATUS_OK);
-        assert_int_equal(request.value, 1);
-        ++*next;
-    }
+    uint64_t count = 0;
+    while (write_next(bed, next))
+        count++;
+    return count;
 }
 
 /* A write is refused when all is pinned, not before; and not for longer. */
@@ -274,6 +282,37 @@ static void test_refused_only_when_all_is_pinned(void **state)
     bed_close(&bed);
 }
 
+/* Filters that are as large as they may be; the rest is the least that there may be. */
+static void open_least(struct bed *bed, struct memory_budget *share)
+{
+    open_timed(bed, GIB(1));
+    filters_free(bed->filters);
+    *share = (struct memory_budget){.limit = GIB(1), .within = &bed->budget};
+    bed->filters = filters_new(share, 1);
+    hot_memory_of(bed->hot)->filters = bed->filters;
+    share->limit = memory_used(share);
+    bed->budget.limit = hot_memory_least(0) + share->limit;
+}
+
+/* With the least that a start insists on, every shard goes on; nothing is kept free for filters. */
+static void test_the_least_is_enough(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct memory_budget share;
+    uint32_t next = 0;
+    open_least(&bed, &share);
+    assert_int_equal(filters_room(bed.filters), 0);
+    for (int round = 0; round < 40; round++) {
+        for (uint32_t i = 0; i < 2000; i++)
+            assert_true(write_next(&bed, &next));
+        bed_project_all(&bed);
+    }
+    assert_true(bed_stats(&bed).evicted_users > 0);
+    assert_true(bed_stats(&bed).users > 10000);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_cleared_are_forgotten_once_clean),
         cmocka_unit_test(test_a_load_keeps_what_came_after),
         cmocka_unit_test(test_refused_only_when_all_is_pinned),
+        cmocka_unit_test(test_the_least_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,6 +285,67 @@ static void test_restored_in_any_order(void **state)
     bed_close(&bed);
 }
 
+/* Past their memory new ones are refused, whatever else --token-max would allow. */
+static void test_tokens_have_their_share(void **state)
+{
+    (void)state;
+    enum { MOST = 500 };
+    struct bed bed;
+    struct hot_memory_options options = token_options(MOST + 1);
+    options.token_bytes = MOST * TOKEN_BYTES;
+    bed_open_stored(&bed, MIB(64), options);
+    for (uint32_t i = 0; i < MOST; i++)
+        assert_int_equal(add(&bed, item_number(i), i, 1000), 1);
+    struct item item = item_number(MOST);
+    struct hot_request request = token_request(&item, MOST, 1000);
+    assert_int_equal(bed_run(&bed, &request), STATUS_TOKENS_FULL);
+    /* a start may find some more, but not any number */
+    for (uint64_t i = MOST; i < MOST + MOST / 4; i++)
+        assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){i, i * 3}, 1000),
+                         STATUS_OK);
+    assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){7, 7}, 1000),
+                     STATUS_NO_MEMORY);
+    assert_int_equal(add(&bed, item_number(3), 3, 1000), 1);
+    bed_close(&bed);
+}
+
+/* One takes about as much memory as is said. */
+static void test_the_memory_of_a_token(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000000 };
+    struct bed bed;
+    bed_open(&bed, GIB(1), token_options(COUNT));
+    for (uint32_t i = 0; i < 1000; i++)
+        add(&bed, item_number(i), i, 1000);
+    uint64_t before = memory_used(&bed.budget);
+    for (uint32_t i = 1000; i < COUNT; i++)
+        add(&bed, item_number(i % 1000), i, 1000);
+    uint64_t each = (memory_used(&bed.budget) - before) / (COUNT - 1000);
+    print_message("%llu bytes a token\n", (unsigned long long)each);
+    assert_true(each > TOKEN_BYTES / 2 && each <= TOKEN_BYTES);
+    bed_close(&bed);
+}
+
+/* They go when their time is over, also if nobody adds anything any more. */
+static void test_the_keeper_lets_tokens_go(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_open_stored(&bed, MIB(64), token_options(1000));
+    for (uint32_t i = 0; i < 500; i++)
+        add(&bed, item_number(i), i, 1000 + i / 250);
+    bed_keep(&bed, 1000 + TTL_S);
+    bed_keep(&bed, 1001 + TTL_S);
+    assert_int_equal(token_count(&bed), 250);
+    bed_keep(&bed, 900); /* a clock that goes back forgets nothing, and keeps nothing longer */
+    assert_int_equal(token_count(&bed), 250);
+    bed_keep(&bed, 1002 + TTL_S);
+    bed_keep(&bed, 1003 + TTL_S);
+    assert_int_equal(token_count(&bed), 0);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +359,9 @@ int main(void)
         cmocka_unit_test(test_many_tokens_on_one_item),
         cmocka_unit_test(test_replay_leaves_old_tokens_out),
         cmocka_unit_test(test_restored_in_any_order),
+        cmocka_unit_test(test_tokens_have_their_share),
+        cmocka_unit_test(test_the_memory_of_a_token),
+        cmocka_unit_test(test_the_keeper_lets_tokens_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,19 @@
 
 #define EXPIRE_MOST 64   /* tokens let go of by one addition */
 #define SWEEP_MOST  4096 /* and in one shard by looking through all */
+#define FOUND_PART  4    /* so many parts more than there may be, a start may find */
+
+/*
+ * A start may find some more than there is memory for: those that an earlier one forgot just before it
+ * ended, or let go while the clock was another. Many more are of a server that had more memory. Without
+ * a store there is nothing that more of them could crowd out for good.
+ */
+void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes)
+{
+    uint64_t room = bytes / TOKEN_BYTES;
+    hot->token_max = bytes != 0 && room < most ? room : most;
+    hot->token_found_max = bytes != 0 && hot->store != NULL ? room + room / FOUND_PART : UINT64_MAX;
+}
 
 /* What time it is for a request, in a shard. */
 static uint32_t time_in(const struct item_shard *shard, uint32_t time_s, bool waited)
@@ -105,17 +118,28 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
     return STATUS_OK;
 }
 
-/* False if that was done already within this second. */
-static bool sweep(struct hot_memory *hot, uint32_t time_s, bool waited)
+static void expire_all(struct hot_memory *hot, uint32_t time_s, bool waited)
 {
-    if (atomic_exchange_explicit(&hot->token_sweep_s, time_s, memory_order_relaxed) == time_s)
-        return false;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         struct item_shard *shard = &hot->items[i];
         pthread_mutex_lock(&shard->lock);
         expire(hot, shard, time_in(shard, time_s, waited), SWEEP_MOST);
         pthread_mutex_unlock(&shard->lock);
     }
+}
+
+/* The keeper was not sent by a request: its time, too, says nothing about a clock that was set back. */
+void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s)
+{
+    expire_all(hot, now_s, true);
+}
+
+/* False if that was done already within this second. */
+static bool sweep(struct hot_memory *hot, uint32_t time_s, bool waited)
+{
+    if (atomic_exchange_explicit(&hot->token_sweep_s, time_s, memory_order_relaxed) == time_s)
+        return false;
+    expire_all(hot, time_s, waited);
     return true;
 }
 
@@ -140,15 +164,25 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
     return request->status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
-/* A recorded token counts even past the limit: it is the limit that was changed. */
+/* A cell for a recorded token, which counts even past the limit: it is the limit that was changed. */
+static uint32_t token_found(struct hot_memory *hot, struct item_shard *shard,
+                            const uint64_t token[2])
+{
+    if (atomic_load_explicit(&hot->token_count, memory_order_relaxed) >= hot->token_found_max)
+        return 0;
+    uint32_t cell = tokens_reserve(&shard->tokens, token);
+    if (cell != 0)
+        atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
+    return cell;
+}
+
 static enum status token_replay(struct hot_memory *hot, struct item_shard *shard,
                                 const uint64_t token[2], uint32_t time_s)
 {
     expire(hot, shard, time_s, EXPIRE_MOST);
-    uint32_t cell = tokens_reserve(&shard->tokens, token);
+    uint32_t cell = token_found(hot, shard, token);
     if (cell == 0)
         return STATUS_NO_MEMORY;
-    atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
     tokens_add(&shard->tokens, cell, token);
     return STATUS_OK;
 }
@@ -159,11 +193,9 @@ enum status hot_memory_restore_token(struct hot *base, struct item item, const u
     struct hot_memory *hot = hot_memory_of(base);
     struct item_shard *shard = item_shard_of(hot, item_hash_of(hot, item));
     pthread_mutex_lock(&shard->lock);
-    uint32_t cell = tokens_reserve(&shard->tokens, token);
-    if (cell != 0) {
-        atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
+    uint32_t cell = token_found(hot, shard, token);
+    if (cell != 0)
         tokens_restore(&shard->tokens, cell, token, time_s);
-    }
     pthread_mutex_unlock(&shard->lock);
     return cell != 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }

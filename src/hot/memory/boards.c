@@ -12,12 +12,16 @@
 
 _Static_assert((SLOTS & (SLOTS - 1)) == 0, "slots are picked by mask");
 
+uint64_t boards_share(uint64_t limit)
+{
+    return limit / SHARE_PART < SHARE_MIN ? SHARE_MIN : limit / SHARE_PART;
+}
+
 void boards_init(struct boards *boards, struct memory_budget *budget, uint32_t entries_max)
 {
-    uint64_t share = budget->limit / SHARE_PART;
     boards->budget = budget;
     boards->scan = scan_choose();
-    boards->share = share < SHARE_MIN ? SHARE_MIN : share;
+    boards->share = boards_share(budget->limit);
     boards->entries_max = entries_max == 0 ? BOARD_ENTRIES : entries_max;
     boards->enough = boards->entries_max == BOARD_ENTRIES ? LIMIT_TOP : boards->entries_max;
     pthread_mutex_init(&boards->lock, NULL);

@@ -64,6 +64,8 @@ struct boards {
     struct boards_filler filler;
 };
 
+/* What boards may have of a budget with this limit. */
+uint64_t boards_share(uint64_t limit);
 void boards_init(struct boards *boards, struct memory_budget *budget, uint32_t entries_max);
 void boards_destroy(struct boards *boards); /* after the shards' parts */
 

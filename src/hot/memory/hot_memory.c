@@ -443,6 +443,16 @@ static struct hot_memory *hot_memory_alloc(struct memory_budget *budget)
     return NULL;
 }
 
+/*
+ * Of each shard two pages stay whatever is evicted: the one it fills, and that of its table. There must
+ * be some more, to be emptied for whoever comes next.
+ */
+uint64_t hot_memory_least(uint64_t budget_bytes)
+{
+    uint64_t staying = (uint64_t)2 * LIMIT_SHARDS * 2 * SLAB_PAGE_BYTES;
+    return staying + staying / 4 + boards_share(budget_bytes);
+}
+
 struct hot *hot_memory_open(const struct hot_memory_options *options)
 {
     ASSERT(options->shelf_max != 0 && (options->store != NULL) == (options->filters != NULL));
@@ -454,10 +464,10 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->budget = options->budget;
     hot->shelf_max = options->shelf_max;
     hot->token_ttl_s = options->token_ttl_s;
-    hot->token_max = options->token_max;
     hot->seed = options->seed;
     hot->scan = scan_choose();
     hot->store = options->store;
+    hot_memory_bound_tokens(hot, options->token_max, options->token_bytes);
     hot->filters = options->filters;
     hot->shelf_age_s = options->shelf_age_s;
     hot->item_ttl_s = options->item_ttl_s;

@@ -30,6 +30,7 @@ struct hot_memory_options {
     uint32_t item_ttl_s;               /* how long an item's row is kept after its last use */
     uint32_t token_ttl_s;              /* how long an idempotency token is remembered */
     uint64_t token_max;                /* and how many at most */
+    uint64_t token_bytes;              /* and in how much memory; 0: as much as there is */
     uint64_t seed;                     /* of the hash tables: random in a server, fixed in tests */
     uint32_t board_entries;            /* 0: as usual; fewer in tests, see board.h */
     bool without_boards;               /* none are kept, and TOP says so */
@@ -38,6 +39,12 @@ struct hot_memory_options {
 };
 
 struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: no memory */
+
+/*
+ * What it takes of a budget of so many bytes to serve over a store, beside tokens. With less some
+ * shards have pages and others never get one, and nothing can be evicted for them.
+ */
+uint64_t hot_memory_least(uint64_t budget_bytes);
 
 /* Where decisions are recorded; set once, after replay and before the first hot_run. */
 void hot_memory_set_journal(struct hot *hot, struct journal *journal);
@@ -52,7 +59,7 @@ void hot_memory_set_journal(struct hot *hot, struct journal *journal);
 enum status hot_memory_apply(struct hot *hot, const struct event *events, size_t count,
                              uint64_t position, uint32_t now_s);
 
-/* What the store remembers of an earlier run. */
+/* What the store remembers of an earlier run. NO_MEMORY also for more tokens than token_bytes allow. */
 enum status hot_memory_restore_token(struct hot *hot, struct item item, const uint64_t token[2],
                                      uint32_t time_s);
 void hot_memory_know_kind(struct hot *hot, uint8_t kind);

@@ -32,6 +32,7 @@ struct hot_memory {
     uint32_t item_ttl_s;
     uint32_t token_ttl_s;
     uint64_t token_max;
+    uint64_t token_found_max; /* that a start may find remembered */
     uint64_t seed;
     scan_fn *scan;
     struct store *store;     /* NULL: there is none, and all that is live is in memory */
@@ -121,6 +122,11 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
                                struct hot_trail trail, const struct hot_reads *reads);
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, bool waited);
+
+/* How many tokens there may be, once it is known whether there is a store. */
+void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes);
+/* Lets tokens go whose time is over, also where nobody adds any more. */
+void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s);
 
 /* The time of a decision: no earlier than any before it. Under the lock of the user, or of
  * an addition's item. */

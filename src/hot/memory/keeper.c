@@ -25,8 +25,9 @@
 #define FILTER_GROWTH  4 /* a filter's next segment is so many times its last */
 #define FILTER_PART    4 /* of the limit, at most, is kept free for that */
 #define EXPIRE_CLEARED 4096
-#define ENTRY_BYTES    16 /* of a shelf, about */
-#define AGE_PARTS      2  /* rounds of ageing in a time to live */
+#define TOKENS_MS      1000 /* those whose time is over go */
+#define ENTRY_BYTES    16   /* of a shelf, about */
+#define AGE_PARTS      2    /* rounds of ageing in a time to live */
 #define TRIM_PARTS     16
 #define CUT_MS         30000 /* between looks for shelves that are too long */
 #define WALK_MS_MIN    500   /* between walks over everything, whatever the options say */
@@ -219,6 +220,9 @@ static uint64_t shortage(struct hot_memory *hot)
     uint64_t growth = FILTER_GROWTH * (live.bytes > known.bytes ? live.bytes : known.bytes);
     if (growth > limit / FILTER_PART)
         growth = limit / FILTER_PART;
+    uint64_t room = filters_room(hot->filters);
+    if (growth > room)
+        growth = room;
     if (left < growth)
         left += slab_pool_shrink(hot->pool, growth - left);
     uint64_t wanted = growth + (limit / FREE_PART > FREE_MIN ? limit / FREE_PART : FREE_MIN);
@@ -409,6 +413,8 @@ void keeper_round(struct hot_memory *hot, uint64_t now_ms)
     uint32_t now_s = (uint32_t)(now_ms / 1000);
     complete(hot);
     expire_cleared(hot);
+    if (is_due(&keeper->expired_ms, now_ms, TOKENS_MS))
+        hot_memory_expire_tokens(hot, now_s);
     relieve(hot, now_s);
     if (is_due(&keeper->aged_ms, now_ms, hot->item_ttl_s * 1000ULL / AGE_PARTS))
         age_items(hot, now_s);

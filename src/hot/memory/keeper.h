@@ -7,7 +7,7 @@
  *     that are older than --shelf-age; twice a minute also what is more than --shelf-max on shelves
  *     that grew while it was not clean
  *   - after a start completes partial rows with what the store had (load.h)
- *   - forgets what was cleared, once the store has it
+ *   - forgets what was cleared, once the store has it, and tokens, once their time is over
  *
  * A shard is locked only for a small step at a time.
  */
@@ -37,6 +37,7 @@ struct keeper {
     uint64_t aged_ms;    /* when the last round of ageing began; 0: none yet */
     uint64_t trimmed_ms; /* likewise for the ends of shelves */
     uint64_t cut_ms;     /* and of those that are too long */
+    uint64_t expired_ms; /* and of tokens */
 
     struct {
         _Atomic uint64_t evicted_users;

@@ -18,6 +18,9 @@
 /* Threads read the clock at their own moments; steps back up to this are not steps. */
 #define TOKEN_CLOCK_SLACK_S 60
 
+/* Memory that one takes, about: its cell, and its part of the table. */
+#define TOKEN_BYTES 40
+
 struct tokens {
     struct table table;
     uint32_t oldest; /* chain of cells in the order they came */
