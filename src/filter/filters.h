@@ -66,9 +66,9 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
 
 /*
  * Between two batches: does a little to bring a filter that has several segments, or will have soon,
- * into one, one that is far too large to its size, and one that is open to its senses. MORE: call it again; OK: there is nothing to be done
- * now. Anything else is what the store said, or NO_MEMORY: the filters are as they were, and a later
- * call begins anew.
+ * into one, one that is far too large to its size, and one that is open to its senses. MORE: call it
+ * again; OK: there is nothing to be done now. Anything else is what the store said, or NO_MEMORY: the
+ * filters are as they were, and a later call begins anew.
  */
 enum status filters_move(struct filters *filters, struct store *store);
 

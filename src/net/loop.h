@@ -126,7 +126,7 @@ void loop_stop(struct loop *loop);                       /* from any thread: ask
 void loop_join(struct loop *loop);                       /* wait for that */
 void loop_free(struct loop *loop); /* once nobody can call any of those above any more */
 
-/* Begins to listen on listener->socket, or goes on. A libuv error: if it is `open` now, it is to be closed. */
+/* Begins to listen on its socket, or goes on. A libuv error: if it is `open` now, it is to be closed. */
 int listener_open(struct listener *listener);
 void listener_end(struct listener *listener); /* for good */
 

@@ -2,11 +2,12 @@
  * Connections that rest: they are neither read nor run for a moment, so that others get their turn.
  *
  * One whose commands fill a whole read, or take long (LIMIT_RUN_NS), rests until the next turn of the
- * loop, or a deep pipeline would keep the thread for as long as it likes. One that was refused LIMIT_REFUSALS times in a row by the
- * limits (guard/limits.h) rests until some operations could pass, but for LIMIT_REST_MS at most:
- * refusing is cheap, and a flood of it is not. Whoever waits as told never gets there. A bot has many
- * connections, which come to rest together: each gets another part of its rest, half of it at least,
- * so that they do not come back together, and nobody has to wait behind all of them.
+ * loop, or a deep pipeline would keep the thread for as long as it likes. One that was refused
+ * LIMIT_REFUSALS times in a row by the limits (guard/limits.h) rests until some operations could pass,
+ * but for LIMIT_REST_MS at most: refusing is cheap, and a flood of it is not. Whoever waits as told
+ * never gets there. A bot has many connections, which come to rest together: each gets another part of
+ * its rest, half of it at least, so that they do not come back together, and nobody has to wait behind
+ * all of them. What clients share behind a proxy never rests: those who wait did not ask too much.
  *
  * By the loop's own thread.
  */

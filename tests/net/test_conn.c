@@ -305,7 +305,7 @@ static uint32_t rests_of_http(const char *proxies)
     int client = client_open_port(fake.server.http_port);
     for (int i = 0; i < 100; i++) {
         char line[256];
-        client_send(client, "GET /v1/items/video:1/counts HTTP/1.1\r\nHost: a\r\n"
+        client_send(client, "GET /v1/items/video:1/counts HTTP/1.1\r\nHost: localhost\r\n"
                             "X-Forwarded-For: 203.0.113.7\r\n\r\n");
         size_t body = 0;
         do {

@@ -39,6 +39,8 @@ static int tear_down(void **state)
     for (uint32_t length = 0; length < REST_LENGTHS; length++)
         assert_true(loop->rests.first[length] == NULL && loop->rests.last[length] == NULL);
     uv_close((uv_handle_t *)&loop->rests.timer, NULL);
+    uv_close((uv_handle_t *)&loop->rests.check, NULL);
+    uv_close((uv_handle_t *)&loop->rests.idle, NULL);
     assert_int_equal(uv_run(&loop->uv, UV_RUN_DEFAULT), 0);
     assert_int_equal(uv_loop_close(&loop->uv), 0);
     free(loop);

@@ -618,62 +618,6 @@ static void test_cannot_start(void **state)
     stage.budget.limit = limit;
 }
 
-struct progress {
-    uint64_t calls;
-    uint64_t last;
-    uint64_t end;
-    uint64_t stop_at; /* it says to give up then; 0: never */
-};
-
-static bool note_progress(void *context, uint64_t position, uint64_t end)
-{
-    struct progress *progress = context;
-    assert_true(position > progress->last);
-    progress->calls++;
-    progress->last = position;
-    progress->end = end;
-    return progress->calls != progress->stop_at;
-}
-
-static void test_catch_up(void **state)
-{
-    (void)state;
-    open_stage(DURABILITY_COMMIT);
-    struct progress progress = {0};
-    const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
-                                            .budget = &stage.budget,
-                                            .events_max = 100,
-                                            .token_ttl_s = 60,
-                                            .changes_ttl_s = WORLD_CHANGES_TTL_S},
-                                 .progress = note_progress,
-                                 .context = &progress};
-    char problem[256] = "";
-    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, 0, problem, sizeof problem),
-                     STATUS_OK);
-    assert_int_equal(progress.calls, 0);
-    stage_append(&stage, 1950);
-    stage_wait_durable(&stage);
-    uint64_t end = stage.world.position;
-    strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, 1);
-    assert_int_equal(catch_up_store(&how, stage.store, NULL, end, problem, sizeof problem),
-                     STATUS_DISK_FULL);
-    assert_true(problem[0] != '\0');
-    progress.stop_at = 3;
-    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
-                     STATUS_STOPPING);
-    assert_int_equal(progress.calls, 3);
-    assert_int_equal(store_position(stage.store), progress.last);
-    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
-                     STATUS_OK);
-    assert_in_range(progress.calls, 20, 22); /* a slice may end one early */
-    assert_int_equal(progress.last, end);
-    assert_int_equal(progress.end, end);
-    world_expect_store(&stage.world, stage.store);
-    world_expect_filters(&stage.world, stage.filters);
-    assert_int_not_equal(
-        catch_up_store(&how, stage.store, NULL, end + GIB(1), problem, sizeof problem), STATUS_OK);
-}
-
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -702,7 +646,6 @@ int main(void)
         CASE(test_thread_stops_after_failing),
         CASE(test_thread_stops_on_a_full_disk),
         CASE(test_cannot_start),
-        CASE(test_catch_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
