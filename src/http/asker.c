@@ -32,7 +32,6 @@ void asker_take_token(struct conn *conn, const struct request *request, const ch
 bool asker_take_client(struct conn *conn, const struct request *request, const char *bytes)
 {
     struct limit_ask *ask = &conn->ask;
-    conn->many = ip_nets_have(&conn->loop->server->proxies, &conn->peer);
     struct ip client = client_of(conn, request, bytes);
     ask->who[LIMIT_BY_IP] = ip_client(&client);
     ask->known &= ~(1U << LIMIT_BY_DEVICE);

@@ -512,6 +512,7 @@ static bool http_take_back(struct conn *conn, const struct job *job)
 }
 
 const struct face http_face = {.name = "http",
+                               .shared = true,
                                .ends_when_failed = true,
                                .open = http_open,
                                .close = http_close,

@@ -614,6 +614,7 @@ static void take_peer(struct conn *conn)
     conn->peer = ip_of_socket((const struct sockaddr *)&address);
     conn->ask.known = 1U << LIMIT_BY_IP;
     conn->ask.who[LIMIT_BY_IP] = ip_client(&conn->peer);
+    conn->many = conn->face->shared && ip_nets_have(&conn->loop->server->proxies, &conn->peer);
 }
 
 void conn_accept(struct listener *listener)

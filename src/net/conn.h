@@ -68,7 +68,7 @@ struct conn {
     const struct access_token *token; /* that it has shown; NULL: none */
 
     bool resp3;
-    bool many;            /* clients share it, so none of them has to rest for another */
+    bool many;            /* a proxy's: clients share it, so none has to rest for another */
     bool had_turn;        /* its last run was long: the next is in the next turn of the loop */
     bool passed;          /* the operation at hand has passed the limits, and is to come again */
     bool wrote;           /* since the last group */

@@ -27,6 +27,7 @@ enum face_error {
 struct face {
     const char *name;
     bool ends_when_failed; /* the connection does, where a reply promised what did not come true */
+    bool shared;           /* requests of many clients may come over one, through a proxy */
 
     /* Makes and frees what the face keeps for a connection (conn->exchange). False: no memory. */
     bool (*open)(struct conn *conn);
