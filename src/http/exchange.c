@@ -152,25 +152,26 @@ static void find_out(struct exchange *exchange, struct loop *loop, struct text b
 
 /*
  * Who owns a name can let it lead here (DNS rebinding): to the browser that has a page from there, this
- * server is then the page's own, and the page may do with it what no foreign one may. But the browser says
- * that name. Others say an address, or one that nobody else owns. Where a token is asked for, the page
+ * server is then the page's own, and the page may change what no foreign one may. But the browser says
+ * that name, and, with whatever changes something, that a page asks. Where a token is asked for, the page
  * has none.
  */
-static bool is_foreign_host(const struct loop *loop, struct text host)
+static bool is_rebound(const struct exchange *exchange, const struct loop *loop, struct text host)
 {
     const struct options *options = loop->server->parts.options;
     struct text name = ip_without_port(host);
+    bool page_asks = exchange->reader.request.origin.length > 0 && !exchange->origin_known;
     struct ip ip;
-    return host.length > 0 && !access_is_on(&loop->server->access) && !options->insecure &&
-           !text_is(name, "localhost") && !text_is(name, options->http.host) &&
-           !ip_parse_host(host, &ip);
+    return page_asks && host.length > 0 && !access_is_on(&loop->server->access) &&
+           !options->insecure && !text_is(name, "localhost") &&
+           !text_is(name, options->http.host) && !ip_parse_host(host, &ip);
 }
 
 /* Finds out what is asked for, if it may be. */
 static void look(struct exchange *exchange, struct loop *loop, struct text host, struct text body)
 {
     const struct page *page = page_find(&exchange->target);
-    if ((page == NULL || !page->open) && is_foreign_host(loop, host))
+    if ((page == NULL || !page->open) && is_rebound(exchange, loop, host))
         exchange_refuse(exchange, STATUS_FOREIGN_HOST, status_sentence(STATUS_FOREIGN_HOST));
     else
         find_out(exchange, loop, body);
