@@ -71,6 +71,9 @@ static inline enum status guard_admit_writes(struct guard *guard, const struct p
 {
     if (atomic_load_explicit(&guard->stopping, memory_order_relaxed))
         return STATUS_STOPPING;
+    enum status status = journal_admit(guard->journal);
+    if (status != STATUS_OK && status != STATUS_BLOCKED)
+        return status; /* first: where the journal failed, waiting for the store is no use */
     uint64_t lag = guard_lag(guard);
     if (lag > guard->lag_slow) {
         if (lag > guard->lag_max)
@@ -78,7 +81,7 @@ static inline enum status guard_admit_writes(struct guard *guard, const struct p
         if (guard_wait_ns(guard, pacer, lag, now_ns) > 0)
             return STATUS_BLOCKED;
     }
-    return journal_admit(guard->journal);
+    return status;
 }
 
 #endif

@@ -84,6 +84,11 @@ static void too_far_behind_is_refused_until_it_caught_up(void **state)
     assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_OK);
     appended++;
     assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_LAGGING);
+    journal_says = STATUS_READONLY;
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_READONLY);
+    journal_says = STATUS_BLOCKED;
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_LAGGING);
+    journal_says = STATUS_OK;
     guard_projected(&guard, 501);
     assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_OK);
     guard_projected(&guard, appended + 1); /* looked at between two moves */
