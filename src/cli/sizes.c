@@ -54,10 +54,9 @@ bool sizes_suffice(const struct options *options, bool serves, char *problem, si
     if (options->store == OPTION_STORE_NONE)
         return true;
     if (sizes.memory < SIZES_STORE_MIN)
-        snprintf(problem, size,
-                 "--max-memory is %llu MiB, too little for a store, which takes at least %llu",
-                 (unsigned long long)(sizes.memory >> 20),
-                 (unsigned long long)(SIZES_STORE_MIN >> 20));
+        snprintf(
+            problem, size, "--max-memory is too little: %llu MiB, and a store takes at least %llu",
+            (unsigned long long)(sizes.memory >> 20), (unsigned long long)(SIZES_STORE_MIN >> 20));
     else if (serves && sizes.missing > 0)
         snprintf(problem, size,
                  "--max-memory leaves %llu KiB too little for what is served from memory: give "
