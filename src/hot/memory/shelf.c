@@ -2,7 +2,8 @@
  * Why chunks and not one array that doubles: a hundred thousand users growing in step would leave
  * every size they outgrew behind as free cells nobody wants again. A chunk stays where it is and
  * fills up; the next one is a fifth to a half of what there is already, so little is ever empty
- * and the chain stays short.
+ * and the chain stays short. The first holds eight, which is all that most users ever have: with
+ * less, every other like of theirs would wait for a second chunk.
  *
  * Why a hint: a chain is one cache miss after another. From the addresses of two older chunks, right
  * or outdated, two can be fetched at once; the hint is never followed for anything else.
@@ -34,8 +35,7 @@ static const struct {
     uint32_t below;   /* with fewer entries than this, */
     uint8_t capacity; /* the next chunk holds so many */
 } chunk_steps[] = {
-    {8, 4},    {24, 8},   {56, 16},  {104, 24},         {168, 32},
-    {264, 48}, {392, 64}, {584, 96}, {UINT32_MAX, 128},
+    {24, 8}, {56, 16}, {104, 24}, {168, 32}, {264, 48}, {392, 64}, {584, 96}, {UINT32_MAX, 128},
 };
 
 static uint32_t chunk_capacity(uint32_t entries)

@@ -135,8 +135,10 @@ static inline const struct user_row *user_guess(const struct user_shard *shard,
     if (cell == 0)
         return NULL;
     const struct user_row *row = slab_hint(&shard->slab, cell);
+    /* A row is made with its first chunk, which is mostly the only one, and behind it. */
     __builtin_prefetch(row, 1);
-    __builtin_prefetch((const char *)(row + 1) - 1, 1);
+    __builtin_prefetch((const char *)row + SLAB_LINE, 1);
+    __builtin_prefetch((const char *)row + 2 * SLAB_LINE, 1);
     return row;
 }
 
