@@ -30,7 +30,7 @@ PAGE = '{"user":"{user}","items":[{19*"video:{item}",} "video:{item}"]}'
 FEED_IDS = ["--id-base", hot.BASE, "--users", hot.FEED_USERS, "--items", hot.FEED_ITEMS]
 
 # Past what one core does, so that all are asked and none refuses.
-LIMITS = "".join(f"limit-{who}-{what} = 1000000/1000000\n" for who in ("ip", "user", "device")
+LIMITS = "".join(f"limit-{who}-{what} = 10000000/10000000\n" for who in ("ip", "user", "device")
                  for what in ("read", "write"))
 
 

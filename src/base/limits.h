@@ -93,11 +93,11 @@
 #define LIMIT_LIVE_KERNEL  KIB(32) /* unsent bytes the kernel keeps for one, about */
 
 /* Guard */
-#define LIMIT_RATE          1000000 /* a second, that can be set as a bound; a burst likewise */
-#define LIMIT_DEVICE_LENGTH 128     /* bytes of a device's id */
-#define LIMIT_REFUSALS      32      /* in a row by limits, after which a connection has to rest */
-#define LIMIT_REST_MS       200     /* for so long at most */
-#define LIMIT_RUN_NS        1000000 /* of a connection's commands, then others have their turn */
+#define LIMIT_RATE          10000000 /* a second, that can be set as a bound; a burst likewise */
+#define LIMIT_DEVICE_LENGTH 128      /* bytes of a device's id */
+#define LIMIT_REFUSALS      32       /* in a row by limits, after which a connection has to rest */
+#define LIMIT_REST_MS       200      /* for so long at most */
+#define LIMIT_RUN_NS        1000000  /* of a connection's commands, then others have their turn */
 /* Of a connection that has yet to show its token: */
 #define LIMIT_UNKNOWN_ARGS   16      /* words of a command */
 #define LIMIT_UNKNOWN_BULK   256     /* bytes of one */

@@ -112,7 +112,8 @@ static bool bucket_take(struct bucket *bucket, uint64_t now_ns)
 static void every_arrival_is_judged_as_a_bucket_of_tokens_would(void **state)
 {
     (void)state;
-    static const struct rate rates[] = {{1, 1}, {1, 100}, {3, 2}, {1000, 10}, {1000000, 1000000}};
+    static const struct rate rates[] = {
+        {1, 1}, {1, 100}, {3, 2}, {1000, 10}, {LIMIT_RATE, LIMIT_RATE}};
     struct chance chance = {test_seed()};
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         struct limits limits;
