@@ -391,6 +391,35 @@ static uint32_t slab_cut(struct slab *slab, uint32_t units)
     return 0;
 }
 
+/* Where a fresh cell of this size may begin, for it to touch no more cache lines than it must. */
+static uint32_t cell_step(uint32_t units)
+{
+    if (units % LINE_UNITS == 0)
+        return LINE_UNITS;
+    return units < LINE_UNITS && (units & (units - 1)) == 0 ? units : 1;
+}
+
+/* The next cell of a page that is being given out, or of a new one; 0 past the budget. */
+static uint32_t fresh_take(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t *end,
+                           uint32_t units)
+{
+    uint32_t step = cell_step(units);
+    uint32_t gap = (0 - *next) % step;
+    if (*end - *next < gap + units) {
+        if (!slab_grow(slab, kind, next, end))
+            return 0;
+        gap = (0 - *next) % step;
+    }
+    if (gap != 0) {
+        SLAB_REVEAL(slab_at(slab, *next), SLAB_UNIT);
+        free_push(slab, *next, gap);
+    }
+    uint32_t cell = *next + gap;
+    *next = cell + units;
+    SLAB_REVEAL(slab_at(slab, cell), units * SLAB_UNIT);
+    return cell;
+}
+
 uint32_t slab_alloc(struct slab *slab, size_t size)
 {
     ASSERT(size != 0 && size % SLAB_UNIT == 0 && size <= SLAB_CELL_MAX);
@@ -398,12 +427,9 @@ uint32_t slab_alloc(struct slab *slab, size_t size)
     uint32_t cell = free_pop(slab, units);
     if (cell != 0)
         return cell;
-    if (slab->fresh_end - slab->fresh < units &&
-        !slab_grow(slab, 0, &slab->fresh, &slab->fresh_end))
+    cell = fresh_take(slab, 0, &slab->fresh, &slab->fresh_end, units);
+    if (cell == 0)
         return slab_cut(slab, units);
-    cell = slab->fresh;
-    slab->fresh += units;
-    SLAB_REVEAL(slab_at(slab, cell), size);
     if (slab->fresh + 2 * LINE_UNITS <= slab->fresh_end) {
         const char *next = slab_at(slab, slab->fresh); /* the next cell's first lines, in time */
         __builtin_prefetch(next, 1);
@@ -412,24 +438,29 @@ uint32_t slab_alloc(struct slab *slab, size_t size)
     return cell;
 }
 
+bool slab_alloc_two(struct slab *slab, size_t size, size_t other_size, uint32_t *cell,
+                    uint32_t *other)
+{
+    bool again = slab->free[size / SLAB_UNIT] != 0 || slab->free[other_size / SLAB_UNIT] != 0;
+    *cell = again ? 0 : slab_alloc(slab, size + other_size);
+    if (*cell != 0) {
+        *other = *cell + (uint32_t)(size / SLAB_UNIT);
+        return true;
+    }
+    *cell = slab_alloc(slab, size);
+    *other = *cell == 0 ? 0 : slab_alloc(slab, other_size);
+    if (*cell != 0 && *other == 0) {
+        slab_free(slab, *cell, size);
+        *cell = 0;
+    }
+    return *cell != 0;
+}
+
 uint32_t slab_alloc_lines(struct slab *slab, size_t size)
 {
     ASSERT(size != 0 && size % SLAB_LINE == 0 && size <= SLAB_CELL_MAX);
-    uint32_t units = (uint32_t)(size / SLAB_UNIT);
-    uint32_t gap = (0 - slab->fixed) % LINE_UNITS;
-    if (slab->fixed_end - slab->fixed < gap + units) {
-        if (!slab_grow(slab, SLAB_PAGE_FIXED, &slab->fixed, &slab->fixed_end))
-            return 0;
-        gap = (0 - slab->fixed) % LINE_UNITS;
-    }
-    if (gap != 0) {
-        SLAB_REVEAL(slab_at(slab, slab->fixed), SLAB_UNIT);
-        free_push(slab, slab->fixed, gap);
-    }
-    uint32_t cell = slab->fixed + gap;
-    slab->fixed = cell + units;
-    SLAB_REVEAL(slab_at(slab, cell), size);
-    return cell;
+    return fresh_take(slab, SLAB_PAGE_FIXED, &slab->fixed, &slab->fixed_end,
+                      (uint32_t)(size / SLAB_UNIT));
 }
 
 void slab_free(struct slab *slab, uint32_t cell, size_t size)

@@ -7,7 +7,8 @@
  *
  * Sizes are multiples of 8. Pages are charged to the budget as they are taken; a cell that cannot
  * be had without passing it is refused. Freed cells wait for the next of their own size; only when
- * the budget is spent are larger ones cut up.
+ * the budget is spent are larger ones cut up. A new cell of whole cache lines begins at one, and one
+ * of half a line, or a quarter, lies within one.
  *
  * Pages go back to the pool, for all slabs, by retirement. slab_retire_begin marks some pages:
  * nothing is put into them any more. The owner then frees what is in them, or moves it to cells
@@ -86,6 +87,12 @@ void slab_destroy(struct slab *slab);                      /* its cells go with 
 
 /* A cell whose bytes are not set; 0 past the budget. */
 uint32_t slab_alloc(struct slab *slab, size_t size);
+/*
+ * Two, the other right behind the first unless cells of these sizes are free to be used again. They
+ * are freed one by one. False past the budget: neither is taken.
+ */
+bool slab_alloc_two(struct slab *slab, size_t size, size_t other_size, uint32_t *cell,
+                    uint32_t *other);
 /* The same, beginning at a cache line; only for what is never freed. */
 uint32_t slab_alloc_lines(struct slab *slab, size_t size);
 void slab_free(struct slab *slab, uint32_t cell, size_t size);

@@ -129,6 +129,60 @@ static void test_lines_are_aligned(void **state)
     bed_close(&bed);
 }
 
+/* New cells of a part of a line lie within one, those of whole lines begin at one; gaps are used. */
+static void test_new_cells_keep_to_lines(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {40, 128, 16, 32, 24, 64, 8, 320};
+    struct bed bed;
+    bed_open(&bed, MIB(64));
+    for (uint32_t i = 0; i < 4000; i++) {
+        size_t size = sizes[i % 8];
+        uint32_t cell = slab_alloc(&bed.slab, size);
+        assert_int_not_equal(cell, 0);
+        uintptr_t at = (uintptr_t)slab_at(&bed.slab, cell);
+        if (size % SLAB_LINE == 0)
+            assert_int_equal(at % SLAB_LINE, 0);
+        if (size == 16 || size == 32)
+            assert_int_equal(at / SLAB_LINE, (at + size - 1) / SLAB_LINE);
+        memset(slab_at(&bed.slab, cell), 1, size);
+    }
+    assert_true(slab_idle_bytes(&bed.slab) < 4000 * 40);
+    bed_close(&bed);
+}
+
+/* Side by side while they are new, each from where one was freed after that; both or neither. */
+static void test_two_at_once(void **state)
+{
+    (void)state;
+    struct bed bed;
+    uint32_t cell, other, next, next_other;
+    bed_open(&bed, KIB(192));
+    assert_true(slab_alloc_two(&bed.slab, 24, 104, &cell, &other));
+    assert_ptr_equal(slab_at(&bed.slab, other), (char *)slab_at(&bed.slab, cell) + 24);
+    assert_int_equal((uintptr_t)slab_at(&bed.slab, cell) % SLAB_LINE, 0);
+    slab_free(&bed.slab, other, 104);
+    assert_true(slab_alloc_two(&bed.slab, 24, 104, &next, &next_other));
+    assert_int_equal(next_other, other);
+    assert_int_not_equal(next, cell);
+    slab_free(&bed.slab, cell, 24);
+    slab_free(&bed.slab, next, 24);
+    slab_free(&bed.slab, next_other, 104);
+    uint32_t last = 0;
+    for (uint32_t more; (more = slab_alloc(&bed.slab, 512)) != 0;)
+        last = more;
+    while (slab_alloc(&bed.slab, 8) != 0)
+        continue;
+    assert_false(slab_alloc_two(&bed.slab, 24, 104, &cell, &other));
+    slab_free(&bed.slab, last, 512);
+    uint32_t most = slab_alloc(&bed.slab, 440); /* 72 bytes are left: enough for one of them */
+    assert_int_not_equal(most, 0);
+    assert_false(slab_alloc_two(&bed.slab, 24, 104, &cell, &other));
+    assert_int_not_equal(slab_alloc(&bed.slab, 24), 0); /* it was not kept */
+    assert_int_not_equal(slab_alloc(&bed.slab, 48), 0);
+    bed_close(&bed);
+}
+
 static void test_slabs_share_a_pool(void **state)
 {
     (void)state;
@@ -605,6 +659,8 @@ int main(void)
         cmocka_unit_test(test_budget_is_kept),
         cmocka_unit_test(test_free_cells_are_cut_up),
         cmocka_unit_test(test_lines_are_aligned),
+        cmocka_unit_test(test_new_cells_keep_to_lines),
+        cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_slabs_share_a_pool),
         cmocka_unit_test(test_random_rounds_keep_contents),
         cmocka_unit_test(test_sizes_shift_within_a_budget),

@@ -94,7 +94,7 @@ static uint32_t look_at_group(const struct friends *friends, struct store_listed
     struct store_listed *users[GROUP];
     uint64_t hashes[GROUP];
     const struct table_bucket *buckets[GROUP];
-    const struct user_row *rows[GROUP];
+    uint32_t next[GROUP];
     uint32_t unknown = 0;
     count = leave_out_absent(friends, group, count, users);
     for (uint32_t i = 0; i < count; i++) {
@@ -102,10 +102,9 @@ static uint32_t look_at_group(const struct friends *friends, struct store_listed
         buckets[i] = table_prefetch(&user_shard_of(hot, hashes[i])->table, hashes[i]);
     }
     for (uint32_t i = 0; i < count; i++)
-        rows[i] = user_guess(user_shard_of(hot, hashes[i]), buckets[i], hashes[i]);
+        next[i] = user_prefetch(user_shard_of(hot, hashes[i]), buckets[i], hashes[i]);
     for (uint32_t i = 0; i < count; i++)
-        if (rows[i] != NULL)
-            user_prefetch_chunk(user_shard_of(hot, hashes[i]), rows[i]);
+        user_prefetch_on(user_shard_of(hot, hashes[i]), next[i], hashes[i]);
     for (uint32_t i = 0; i < count; i++) {
         users[i]->time_s = look(friends, hashes[i], users[i]->id);
         unknown += users[i]->time_s == UNKNOWN;

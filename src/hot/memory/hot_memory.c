@@ -39,57 +39,40 @@ enum {
     TRAIL_ITEM = 2,
 };
 
-/* What a side of a trail leads through: NULL where it ends, or where it has reached its row. */
-struct trail_buckets {
-    const struct table_bucket *user;
-    const struct table_bucket *item;
+/* How far a trail has been followed: the buckets, then what table_prefetch_next found in them. */
+struct trail_ahead {
+    const struct table_bucket *user_bucket; /* NULL: that side has no trail */
+    const struct table_bucket *item_bucket;
+    uint32_t user;
+    uint32_t item;
 };
-
-static void prefetch_buckets(struct hot_memory *hot, const struct hot_trail *trails,
-                             const uint8_t *sides, size_t count, struct trail_buckets *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t user = trails[i].user;
-        uint64_t item = trails[i].item;
-        out[i] = (struct trail_buckets){0};
-        if (sides[i] & TRAIL_USER)
-            out[i].user = table_prefetch(&user_shard_of(hot, user)->table, user);
-        if (sides[i] & TRAIL_ITEM)
-            out[i].item = table_prefetch(&item_shard_of(hot, item)->table, item);
-    }
-}
-
-/* The rows, where a bucket has them, else the rests of full buckets. */
-static void prefetch_rows(struct hot_memory *hot, const struct hot_trail *trails, size_t count,
-                          struct trail_buckets *buckets, const struct user_row **rows)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct user_shard *users = user_shard_of(hot, trails[i].user);
-        struct item_shard *items = item_shard_of(hot, trails[i].item);
-        rows[i] = user_guess(users, buckets[i].user, trails[i].user);
-        buckets[i].user =
-            rows[i] != NULL ? NULL : table_prefetch_rest(&users->table, buckets[i].user);
-        buckets[i].item = item_prefetch(items, buckets[i].item, trails[i].item)
-                              ? NULL
-                              : table_prefetch_rest(&items->table, buckets[i].item);
-    }
-}
 
 static void trails_prefetch(struct hot_memory *hot, const struct hot_trail *trails,
                             const uint8_t *sides, size_t count)
 {
-    struct trail_buckets buckets[LIMIT_BATCH];
-    const struct user_row *rows[LIMIT_BATCH];
-    prefetch_buckets(hot, trails, sides, count, buckets);
-    prefetch_rows(hot, trails, count, buckets, rows);
+    struct trail_ahead ahead[LIMIT_BATCH];
     for (size_t i = 0; i < count; i++) {
-        struct user_shard *users = user_shard_of(hot, trails[i].user);
-        if (rows[i] != NULL)
-            user_prefetch_chunk(users, rows[i]);
-        if (buckets[i].user != NULL)
-            user_guess(users, buckets[i].user, trails[i].user);
-        if (buckets[i].item != NULL)
-            item_prefetch(item_shard_of(hot, trails[i].item), buckets[i].item, trails[i].item);
+        struct hot_trail trail = trails[i];
+        ahead[i] = (struct trail_ahead){0};
+        if (sides[i] & TRAIL_USER)
+            ahead[i].user_bucket =
+                table_prefetch(&user_shard_of(hot, trail.user)->table, trail.user);
+        if (sides[i] & TRAIL_ITEM)
+            ahead[i].item_bucket =
+                table_prefetch(&item_shard_of(hot, trail.item)->table, trail.item);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct hot_trail trail = trails[i];
+        ahead[i].user =
+            user_prefetch(user_shard_of(hot, trail.user), ahead[i].user_bucket, trail.user);
+        ahead[i].item = table_prefetch_next(&item_shard_of(hot, trail.item)->table,
+                                            ahead[i].item_bucket, trail.item, ITEM_ROW_SHORT);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct hot_trail trail = trails[i];
+        user_prefetch_on(user_shard_of(hot, trail.user), ahead[i].user, trail.user);
+        table_prefetch_rest(&item_shard_of(hot, trail.item)->table, ahead[i].item, trail.item,
+                            ITEM_ROW_SHORT);
     }
 }
 

@@ -11,15 +11,18 @@
 
 #define STEP_ONE            0x10
 #define STEP_SHIFT          4
-#define ITEM_FIRST_CAPACITY 4U
+#define ITEM_FIRST_CAPACITY 3U
+#define ITEM_NEXT_CAPACITY  4U
 #define ITEM_HEAD_BYTES     sizeof(struct item_row)
 
-_Static_assert(ITEM_HEAD_BYTES == 16, "four short counters make a row of 40 bytes");
-_Static_assert(LIMIT_NAMES <= ITEM_FIRST_CAPACITY << 6, "a row can hold every counter there is");
+_Static_assert(ITEM_HEAD_BYTES + ITEM_FIRST_CAPACITY * 5 <= ITEM_ROW_SHORT, "four and a name each");
+_Static_assert(ITEM_HEAD_BYTES + ITEM_NEXT_CAPACITY * 5 <= ITEM_ROW_USUAL, "likewise");
+_Static_assert(LIMIT_NAMES <= ITEM_NEXT_CAPACITY << 6, "a row can hold every counter there is");
 
 static uint32_t row_capacity(const struct item_row *row)
 {
-    return ITEM_FIRST_CAPACITY << ((row->flags & ITEM_STEP) >> STEP_SHIFT);
+    uint32_t step = (row->flags & ITEM_STEP) >> STEP_SHIFT;
+    return step == 0 ? ITEM_FIRST_CAPACITY : ITEM_NEXT_CAPACITY << (step - 1);
 }
 
 static uint8_t *row_values(const struct item_row *row)

@@ -1,7 +1,8 @@
 /*
  * One shard of items: from an item to the one compact row that holds all its counters. Values take
  * 4 bytes each while all of the row's fit, 8 from then on; a row that outgrows its cell moves to a
- * larger one. An item with four counters of 4 bytes is a row of 40.
+ * larger one. An item with four counters of 4 bytes is a row of 40, with up to three it is half a
+ * cache line.
  *
  * Used under the shard's lock.
  */
@@ -25,11 +26,12 @@ enum {
     ITEM_LONG = 2,       /* values of 8 bytes */
     ITEM_AGE = 0x0c,     /* how many rounds of the keeper ago it was last used */
     ITEM_AGE_ONE = 0x04, /* one of them */
-    ITEM_STEP = 0x70,    /* how often its capacity of 4 was doubled */
+    ITEM_STEP = 0x70,    /* capacity: 3, 4, and then doubled as often as it says */
     ITEM_PARTIAL = 0x80, /* what the store had at start is still to be added to its values */
 };
 
-#define ITEM_ROW_USUAL 40 /* bytes of a row with up to four short counters */
+#define ITEM_ROW_SHORT 32 /* bytes of a row with up to three short counters: half a cache line */
+#define ITEM_ROW_USUAL 40 /* with four */
 
 struct item_row {
     uint64_t id_lo;
@@ -101,19 +103,6 @@ static inline void item_touch(struct item_row *row)
 /* The row at a cell, of which nothing else may hold the address, goes or moves. */
 void item_evict(struct item_shard *shard, uint64_t hash, uint32_t cell);
 bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell); /* false: no memory */
-
-/* Without the lock: brings the row of the hash closer, reads nothing of it; false: it is not there. */
-static inline bool item_prefetch(const struct item_shard *shard, const struct table_bucket *bucket,
-                                 uint64_t hash)
-{
-    uint32_t cell = table_peek(bucket, hash);
-    if (cell == 0)
-        return false;
-    const char *row = slab_hint(&shard->slab, cell);
-    __builtin_prefetch(row, 1);
-    __builtin_prefetch(row + ITEM_ROW_USUAL - 1, 1);
-    return true;
-}
 
 struct item item_of(const struct item_row *row);
 

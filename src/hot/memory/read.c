@@ -502,28 +502,49 @@ struct group {
     uint32_t from;
     uint32_t count;
     uint64_t hashes[ITEM_GROUP];
+    const struct table_bucket *buckets[ITEM_GROUP];
 };
 
-static void group_fetch(struct hot_memory *hot, const struct hot_request *request, uint32_t from,
-                        struct group *group)
+static void group_fetch_buckets(struct hot_memory *hot, const struct hot_request *request,
+                                uint32_t from, struct group *group)
 {
-    const struct table_bucket *buckets[ITEM_GROUP];
     uint32_t left = request->item_count - from;
     group->from = from;
     group->count = left < ITEM_GROUP ? left : ITEM_GROUP;
     for (uint32_t i = 0; i < group->count; i++) {
         uint64_t hash = group->hashes[i] = item_hash_of(hot, request->items[from + i]);
-        buckets[i] = table_prefetch(&item_shard_of(hot, hash)->table, hash);
+        group->buckets[i] = table_prefetch(&item_shard_of(hot, hash)->table, hash);
     }
-    for (uint32_t i = 0; i < group->count; i++) {
-        const struct item_shard *shard = item_shard_of(hot, group->hashes[i]);
-        buckets[i] = item_prefetch(shard, buckets[i], group->hashes[i])
-                         ? NULL
-                         : table_prefetch_rest(&shard->table, buckets[i]);
-    }
+}
+
+static void group_fetch_rows(struct hot_memory *hot, const struct group *group)
+{
+    uint32_t next[ITEM_GROUP];
     for (uint32_t i = 0; i < group->count; i++)
-        if (buckets[i] != NULL)
-            item_prefetch(item_shard_of(hot, group->hashes[i]), buckets[i], group->hashes[i]);
+        next[i] = table_prefetch_next(&item_shard_of(hot, group->hashes[i])->table,
+                                      group->buckets[i], group->hashes[i], ITEM_ROW_USUAL);
+    for (uint32_t i = 0; i < group->count; i++)
+        table_prefetch_rest(&item_shard_of(hot, group->hashes[i])->table, next[i], group->hashes[i],
+                            ITEM_ROW_USUAL);
+}
+
+static void group_fetch(struct hot_memory *hot, const struct hot_request *request, uint32_t from,
+                        struct group *group)
+{
+    group_fetch_buckets(hot, request, from, group);
+    group_fetch_rows(hot, group);
+}
+
+/* With the user: one way waits for memory while the other is walked. */
+static void feed_fetch(struct hot_memory *hot, const struct hot_request *request,
+                       struct hot_trail trail, struct group *group)
+{
+    struct user_shard *users = user_shard_of(hot, trail.user);
+    const struct table_bucket *bucket = table_prefetch(&users->table, trail.user);
+    group_fetch_buckets(hot, request, 0, group);
+    uint32_t next = user_prefetch(users, bucket, trail.user);
+    group_fetch_rows(hot, group);
+    user_prefetch_on(users, next, trail.user);
 }
 
 /* The first group is fetched already. */
@@ -628,7 +649,7 @@ bool hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct
                      struct hot_scratch *scratch, unsigned worker)
 {
     struct group group;
-    group_fetch(hot, request, 0, &group); /* it takes as long as looking through the shelves */
+    feed_fetch(hot, request, trail, &group); /* it takes as long as looking through the shelves */
     request->status = read_user(hot, request, trail, KIND_ALL, worker);
     if (request->status == STATUS_BLOCKED)
         return false;

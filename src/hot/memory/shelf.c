@@ -2,8 +2,8 @@
  * Why chunks and not one array that doubles: a hundred thousand users growing in step would leave
  * every size they outgrew behind as free cells nobody wants again. A chunk stays where it is and
  * fills up; the next one is a fifth to a half of what there is already, so little is ever empty
- * and the chain stays short. The first holds eight, which is all that most users ever have: with
- * less, every other like of theirs would wait for a second chunk.
+ * and the chain stays short. All are of whole cache lines, the first together with its user's row
+ * (users.c); it holds seven, which is all that most users ever have.
  *
  * Why a hint: a chain is one cache miss after another. From the addresses of two older chunks, right
  * or outdated, two can be fetched at once; the hint is never followed for anything else.
@@ -35,7 +35,7 @@ static const struct {
     uint32_t below;   /* with fewer entries than this, */
     uint8_t capacity; /* the next chunk holds so many */
 } chunk_steps[] = {
-    {24, 8}, {56, 16}, {104, 24}, {168, 32}, {264, 48}, {392, 64}, {584, 96}, {UINT32_MAX, 128},
+    {1, 7}, {43, 9}, {103, 20}, {175, 36}, {279, 52}, {415, 68}, {615, 100}, {UINT32_MAX, 132},
 };
 
 static uint32_t chunk_capacity(uint32_t entries)
@@ -48,7 +48,8 @@ static uint32_t chunk_capacity(uint32_t entries)
 
 static size_t chunk_size(uint32_t capacity, bool wide)
 {
-    return sizeof(struct chunk) + capacity * ((wide ? 16 : 8) + sizeof(uint32_t));
+    size_t bytes = sizeof(struct chunk) + capacity * ((wide ? 16 : 8) + sizeof(uint32_t));
+    return (bytes + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT;
 }
 
 static uint64_t *chunk_hi(struct chunk *chunk)

@@ -81,18 +81,16 @@ bool user_reserve(struct user_shard *shard, uint64_t hash, struct user_row *row,
     if (row != NULL)
         room->shelf = user_shelf(shard, row, kind, item, flags);
     const struct shelf *shelf = room->shelf != NULL ? room->shelf : &empty;
-    if (row == NULL) {
-        if (!table_reserve(&shard->table, hash))
-            return false;
-        room->row_cell = slab_alloc(&shard->slab, user_row_size(user));
-        if (room->row_cell == 0)
-            return false;
-    } else if (room->shelf == NULL && row->first.flags & SHELF_USED) {
+    size_t chunk_size = shelf_chunk_size(&shard->slab, shelf);
+    if (row == NULL)
+        return table_reserve(&shard->table, hash) &&
+               slab_alloc_two(&shard->slab, user_row_size(user), chunk_size, &room->row_cell,
+                              &room->chunk_cell);
+    if (room->shelf == NULL && row->first.flags & SHELF_USED) {
         room->shelf_cell = slab_alloc(&shard->slab, sizeof(struct shelf));
         if (room->shelf_cell == 0)
             return false;
     }
-    size_t chunk_size = shelf_chunk_size(&shard->slab, shelf);
     if (chunk_size == 0)
         return true;
     room->chunk_cell = slab_alloc(&shard->slab, chunk_size);

@@ -125,37 +125,36 @@ void user_absent_add(struct user_shard *shard, const struct cleared_key *key);
 void user_absent_remove(struct user_shard *shard, const struct cleared_key *key);
 
 /*
- * Without the lock: brings what is most likely the user's row closer. Whatever it is by then, it is
- * only looked at for an address to prefetch.
+ * Without the lock, in three steps with time between them: table_prefetch; this, which brings what is
+ * most likely the user's row closer, with its first chunk, which was made behind it and is mostly the
+ * only one; then user_prefetch_on with what this returned.
  */
-static inline const struct user_row *user_guess(const struct user_shard *shard,
-                                                const struct table_bucket *bucket, uint64_t hash)
+static inline uint32_t user_prefetch(const struct user_shard *shard,
+                                     const struct table_bucket *bucket, uint64_t hash)
 {
-    uint32_t cell = table_peek(bucket, hash);
-    if (cell == 0)
-        return NULL;
-    const struct user_row *row = slab_hint(&shard->slab, cell);
-    /* A row is made with its first chunk, which is mostly the only one, and behind it. */
-    __builtin_prefetch(row, 1);
-    __builtin_prefetch((const char *)row + SLAB_LINE, 1);
-    __builtin_prefetch((const char *)row + 2 * SLAB_LINE, 1);
-    return row;
+    return table_prefetch_next(&shard->table, bucket, hash, 2 * SLAB_LINE);
 }
 
-/* The same for the newest chunk of its first shelf. */
-static inline void user_prefetch_chunk(const struct user_shard *shard, const struct user_row *row)
+/* The newest chunk of the row's first shelf; or the row, if it is in the rest of a full bucket. */
+static inline void user_prefetch_on(const struct user_shard *shard, uint32_t next, uint64_t hash)
 {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     (void)shard; /* the row may be gone by now, or be something else: harmless, but not to these */
-    (void)row;
+    (void)next;
+    (void)hash;
 #else
-    uint32_t chunk = atomic_load_explicit(&row->first.newest, memory_order_acquire);
-    if (chunk == 0)
+    table_prefetch_rest(&shard->table, next, hash, 2 * SLAB_LINE);
+    if (next == 0 || next & TABLE_LINK)
         return;
-    const char *at = slab_hint(&shard->slab, chunk);
+    const struct user_row *row = slab_hint(&shard->slab, next);
+    if (row == NULL)
+        return;
+    const char *at =
+        slab_hint(&shard->slab, atomic_load_explicit(&row->first.newest, memory_order_acquire));
+    if (at == NULL)
+        return;
     __builtin_prefetch(at, 1);
-    __builtin_prefetch(at + 64, 1);
-    __builtin_prefetch(at + 128, 1);
+    __builtin_prefetch(at + SLAB_LINE, 1);
 #endif
 }
 
