@@ -17,7 +17,7 @@
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */
 #define WINDOW_EVENT_BYTES 512
 
-#define READY_PART 64 /* at most one part in so many is taken ahead of use */
+#define READY_PART 32 /* at most one part in so many is taken ahead of use */
 
 /* More than there ever is, and yet a sum of some, or with a position, stays within 64 bits. */
 #define GIVEN_MOST (1ULL << 60)

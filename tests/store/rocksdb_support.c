@@ -196,8 +196,8 @@ void test_write_row(const uint8_t *key, size_t key_length, const void *value, si
 void test_write_runs(const uint8_t *key, size_t key_length, const void *value, size_t length,
                      unsigned runs)
 {
-    const struct store_rocksdb_options options = {
-        .directory = test_directory, .write_buffer_bytes = MIB(2), .threads = 1};
+    const struct store_rocksdb_options options = {.directory = test_directory,
+                                                  .write_buffer_bytes = MIB(2)};
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(MIB(1));
     rocksdb_options_t *tuned = tune_options(&options, false, cache);
     rocksdb_options_set_disable_auto_compactions(tuned, runs > 1);

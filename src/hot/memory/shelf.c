@@ -1,8 +1,8 @@
 /*
  * Why chunks and not one array that doubles: a hundred thousand users growing in step would leave
  * every size they outgrew behind as free cells nobody wants again. A chunk stays where it is and
- * fills up; the next one is a fifth to a half of what there is already, so little is ever empty
- * and the chain stays short. All are of whole cache lines, the first together with its user's row
+ * fills up; the next one is never more than there is already, and a third of it or less where that is
+ * much, so little is ever empty and the chain stays short. All are of whole cache lines, the first together with its user's row
  * (users.c); it holds seven, which is all that most users ever have.
  *
  * Why a hint: a chain is one cache miss after another. From the addresses of two older chunks, right
@@ -35,7 +35,7 @@ static const struct {
     uint32_t below;   /* with fewer entries than this, */
     uint8_t capacity; /* the next chunk holds so many */
 } chunk_steps[] = {
-    {1, 7}, {43, 9}, {103, 20}, {175, 36}, {279, 52}, {415, 68}, {615, 100}, {UINT32_MAX, 132},
+    {1, 7}, {16, 9}, {36, 20}, {144, 36}, {300, 52}, {436, 68}, {636, 100}, {UINT32_MAX, 132},
 };
 
 static uint32_t chunk_capacity(uint32_t entries)

@@ -385,8 +385,6 @@ static void fill_defaults(struct store_rocksdb_options *options)
         options->write_buffer_bytes = DEFAULT_WRITE_BUFFER_BYTES;
     if (options->bulk_min == 0)
         options->bulk_min = DEFAULT_BULK_MIN;
-    if (options->threads == 0)
-        options->threads = 1;
 }
 
 struct store *store_rocksdb_open(const struct store_rocksdb_options *options, char *problem,

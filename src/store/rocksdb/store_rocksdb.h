@@ -25,7 +25,6 @@ struct store_rocksdb_options {
     uint32_t
         batch_max;     /* changes in one batch that memory is set aside for; larger ones work too */
     uint32_t bulk_min; /* rows of a batch that goes past the memtables; default 100,000 */
-    uint32_t threads;  /* that compact in the background; default 1 */
     bool bulk_apart;   /* such a batch is written as two files, by two threads: sooner, and a run
                           more to merge; for where nothing else is going on */
     bool read_only;    /* nothing is changed, not even made; needs the directory's lock */

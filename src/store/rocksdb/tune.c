@@ -7,6 +7,10 @@
  * are rare here (the hot tier and its filters stand before them) and the bloom filters of each run
  * answer most without touching a block.
  *
+ * Two merges at a time: one of all runs takes minutes, and under load a new run comes each second. They
+ * pass the bound where writes stop, unless they can be merged meanwhile. RocksDB begins the second only
+ * when there are many.
+ *
  * The log is off (the journal is one) and flushes are atomic. Checks are as strict as they go: a
  * wrong answer is worse than none.
  */
@@ -20,8 +24,9 @@ enum {
     BLOOM_BITS = 10,
     MEMTABLES = 2,
     RUNS = 16,      /* sorted runs that start a merge */
-    RUNS_SLOW = 40, /* that slow writes down */
-    RUNS_STOP = 56,
+    RUNS_SLOW = 72, /* that slow writes down */
+    RUNS_STOP = 96,
+    MERGES = 2,      /* at a time: see below */
     LOG_NOTHING = 6, /* one above the highest level there is */
     AHEAD_MIN = 64 * 1024,
     AHEAD_MAX = 2 * 1024 * 1024,
@@ -73,14 +78,14 @@ static void tune_compaction(rocksdb_options_t *out, const struct store_rocksdb_o
     rocksdb_options_set_level0_slowdown_writes_trigger(out, RUNS_SLOW);
     rocksdb_options_set_level0_stop_writes_trigger(out, RUNS_STOP);
     rocksdb_options_set_compression(out, rocksdb_lz4_compression);
-    rocksdb_options_set_max_background_jobs(out, (int)options->threads + 1);
+    rocksdb_options_set_max_background_jobs(out, MERGES + 1);
     rocksdb_options_compaction_readahead_size(out, tune_ahead(options));
 }
 
-static void tune_threads(rocksdb_options_t *out, uint32_t threads)
+static void tune_threads(rocksdb_options_t *out)
 {
     rocksdb_env_t *env = rocksdb_create_default_env();
-    rocksdb_env_set_background_threads(env, (int)threads);
+    rocksdb_env_set_background_threads(env, MERGES);
     rocksdb_env_set_high_priority_background_threads(env, 1);
     rocksdb_env_lower_thread_pool_cpu_priority(env);
     rocksdb_env_lower_thread_pool_io_priority(env);
@@ -111,7 +116,7 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
         rocksdb_options_set_db_log_dir(out, "/dev/null"); /* no directory: not even made */
     tune_tables(out, cache);
     tune_compaction(out, options);
-    tune_threads(out, options->threads);
+    tune_threads(out);
     return out;
 }
 
