@@ -215,7 +215,9 @@ static void test_slack(void **state)
         if (count == 100)
             assert_true(bytes <= 100 * 14);
         if (count >= 64)
-            assert_true(bytes <= count * 12 * 3 / 2);
+            assert_true(bytes <= count * 12 * 8 / 5);
+        if (count >= 250)
+            assert_true(bytes <= count * 12 * 4 / 3);
     }
     shelf_bed_close(&bed);
 }
