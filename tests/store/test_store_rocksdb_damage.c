@@ -16,7 +16,7 @@
 #include "base/names.h"
 #include "rocksdb_support.h"
 
-enum { FILES_MAX = 96, RUNS_TOO_MANY = 60 };
+enum { FILES_MAX = 160, RUNS_TOO_MANY = 100 }; /* of runs: past where writes stop (tune.c) */
 
 static const char *program;
 

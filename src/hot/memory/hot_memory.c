@@ -5,8 +5,8 @@
  * otherwise four or five cache misses, one after the other; overlapped over a batch they cost a
  * third.
  *
- * Prefetching takes no lock. It reads only what is never unmapped while the tier is open, and only
- * through atomics. What it reads may be outdated, or not be a row any more: an address made from
+ * Prefetching takes no lock. It reads only what is never unmapped while the tier is open, in words that
+ * are written whole. What it reads may be outdated, or not be a row any more: an address made from
  * that costs a cache line and nothing else.
  */
 #include "hot/memory/hot_memory_priv.h"

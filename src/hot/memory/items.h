@@ -26,7 +26,7 @@ enum {
     ITEM_LONG = 2,       /* values of 8 bytes */
     ITEM_AGE = 0x0c,     /* how many rounds of the keeper ago it was last used */
     ITEM_AGE_ONE = 0x04, /* one of them */
-    ITEM_STEP = 0x70,    /* capacity: 3, 4, and then doubled as often as it says */
+    ITEM_STEP = 0x70,    /* capacity: 0: 3, 1: 4, and from there on doubled */
     ITEM_PARTIAL = 0x80, /* what the store had at start is still to be added to its values */
 };
 

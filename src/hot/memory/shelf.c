@@ -1,9 +1,10 @@
 /*
  * Why chunks and not one array that doubles: a hundred thousand users growing in step would leave
  * every size they outgrew behind as free cells nobody wants again. A chunk stays where it is and
- * fills up; the next one is never more than there is already, and a third of it or less where that is
- * much, so little is ever empty and the chain stays short. All are of whole cache lines, the first together with its user's row
- * (users.c); it holds seven, which is all that most users ever have.
+ * fills up; the next one is little more than there is already at most, and a third of it or less
+ * where that is much, so little is ever empty and the chain stays short. Those of narrow ids are of
+ * whole cache lines, the first one together with its user's row (users.c). That one holds seven, which
+ * is all that most users ever have.
  *
  * Why a hint: a chain is one cache miss after another. From the addresses of two older chunks, right
  * or outdated, two can be fetched at once; the hint is never followed for anything else.

@@ -26,7 +26,7 @@ enum {
     RUNS = 16,      /* sorted runs that start a merge */
     RUNS_SLOW = 72, /* that slow writes down */
     RUNS_STOP = 96,
-    MERGES = 2,      /* at a time: see below */
+    MERGES = 2,      /* at a time */
     LOG_NOTHING = 6, /* one above the highest level there is */
     AHEAD_MIN = 64 * 1024,
     AHEAD_MAX = 2 * 1024 * 1024,
