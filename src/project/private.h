@@ -75,6 +75,9 @@ enum projector_step projector_checkpoint(struct projector *projector);
  */
 void projector_tidy(struct projector *projector, bool busy);
 
+/* What the thread does when it is told to stop: applies what the journal has, then a checkpoint. */
+void projector_finish(struct projector *projector);
+
 /* Sets what the stats say; logs if that is another sentence than before; tells `moved`. */
 void projector_set_state(struct projector *projector, const char *state);
 

@@ -156,22 +156,24 @@ static bool is_tail_coming(const struct projector *projector)
 }
 
 /*
- * All that was appended, then a checkpoint; as far as it goes at once. Unless it syncs with each
- * commit, the journal is only now asked for the last of it. A stop is not held up for long: what is
- * left is in the journal, and replayed at the next start.
+ * Applies all that was appended, then makes a checkpoint. Unless it syncs with each commit, the
+ * journal is asked only now for its last events, so this loop waits for them. Whether more events
+ * are coming is asked before each step: a step that then finds nothing to apply has seen everything.
+ * Asked after the step, events that became durable between the two would be left to the next start.
+ * A stop is not held up for long: what is left is in the journal, and replayed at the next start.
  */
-static void projector_finish(struct projector *projector)
+void projector_finish(struct projector *projector)
 {
     const struct timespec pause = {.tv_nsec = SYNC_MS * 1000000L};
     uint64_t until_ms = now_ms() + FINISH_MS;
     enum projector_step step;
+    bool coming;
     do {
+        coming = is_tail_coming(projector);
         step = projector_step(projector);
-        if (step != STEP_IDLE || !is_tail_coming(projector))
-            continue;
-        nanosleep(&pause, NULL);
-        step = STEP_MOVED;
-    } while (step == STEP_MOVED && now_ms() < until_ms);
+        if (step == STEP_IDLE && coming)
+            nanosleep(&pause, NULL);
+    } while ((step == STEP_MOVED || (step == STEP_IDLE && coming)) && now_ms() < until_ms);
     if (projector->pending || projector->failed)
         return;
     if (projector_has_unsaved(projector))
