@@ -11,6 +11,8 @@
 
 #include <xxhash.h>
 
+#include "base/assert.h"
+
 #define SEED         0x6c6973746375720aULL
 #define NARROW_BYTES 20
 #define WIDE_BYTES   28
@@ -21,16 +23,27 @@
 _Static_assert(CURSOR_TEXT == 2 * WIDE_BYTES, "two digits a byte");
 _Static_assert(CURSOR_ROUND_TEXT == 2 * (ROUND_BYTES + WIDE_BYTES - 8), "likewise");
 
-/* Of the place, and of the list: action, kind, and the user and type, or the item. */
+/*
+ * What list a cursor is of, as its checksum says it. Clients keep cursors across upgrades, so these
+ * numbers never change, and a number is never used for another list.
+ */
+enum cursor_list {
+    CURSOR_REACTIONS = 6,
+    CURSOR_REACTORS = 7,
+    CURSOR_CHANGES = 11,
+};
+
+/* Of the place, and of the list: its number, kind, and the user and type, or the item. */
 static uint64_t checksum(const struct hot_request *request, struct store_listed listed)
 {
     bool by_item = request->action == HOT_LIST_REACTORS;
+    ASSERT(by_item || request->action == HOT_LIST_REACTIONS);
+    uint64_t list = by_item ? CURSOR_REACTORS : CURSOR_REACTIONS;
     struct id owner = by_item ? request->items[0].id : request->user;
     uint16_t type = by_item ? request->items[0].type : request->type;
     uint64_t words[] = {
-        listed.time_s, listed.id.hi,
-        listed.id.lo,  owner.hi,
-        owner.lo,      (uint64_t)request->action << 32 | (uint64_t)request->name << 16 | type,
+        listed.time_s, listed.id.hi, listed.id.lo,
+        owner.hi,      owner.lo,     list << 32 | (uint64_t)request->name << 16 | type,
     };
     return XXH3_64bits_withSeed(words, sizeof words, SEED);
 }
@@ -117,7 +130,7 @@ static uint64_t round_checksum(const struct hot_request *request, const struct r
         round->after.id.lo,
         request->user.hi,
         request->user.lo,
-        request->action,
+        CURSOR_CHANGES,
     };
     return XXH3_64bits_withSeed(words, sizeof words, SEED);
 }

@@ -145,6 +145,34 @@ static void an_edited_cursor_is_refused(void **state)
     }
 }
 
+/*
+ * Clients keep cursors across upgrades. These were written by version 0.1, and every later version
+ * must write the same text and take it back.
+ */
+static void recorded_cursors_stay_good(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        const char *cursor;
+    } recorded[] = {
+        {"LIKES 7 video", "aa9b484992f4c027000000010000000000000000"},
+        {"REACTIONS 7 follow user", "482a7396f542888e6553f100000000000000002a"},
+        {"LIKERS video:4", "0545e8a59b87c140ffffffff0190163d8694739bffffffffffffffff"},
+        {"REACTORS video:4 follow", "f31974bf92d4a49a000000050000000000000001000000000000002a"},
+    };
+    for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++) {
+        char text[CURSOR_TEXT];
+        assert_int_equal(decode(recorded[i].list), STATUS_OK);
+        size_t length = cursor_write(&request, places[i], text);
+        assert_int_equal(length, strlen(recorded[i].cursor));
+        assert_memory_equal(text, recorded[i].cursor, length);
+        assert_int_equal(decode_with(recorded[i].list, recorded[i].cursor), STATUS_OK);
+        assert_int_equal(request.after.time_s, places[i].time_s);
+        assert_true(id_equal(request.after.id, places[i].id));
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -165,6 +193,7 @@ int main(void)
         cmocka_unit_test(refuses_other_words),
         cmocka_unit_test(a_cursor_is_of_one_list),
         cmocka_unit_test(an_edited_cursor_is_refused),
+        cmocka_unit_test(recorded_cursors_stay_good),
     };
     return cmocka_run_group_tests(tests, setup, free_names);
 }

@@ -118,6 +118,28 @@ static void lists_have_others(void **state)
     }
 }
 
+/*
+ * Clients keep these for weeks, across upgrades. They were written by version 0.1, and every later
+ * version must write the same text and take it back.
+ */
+static void recorded_cursors_stay_good(void **state)
+{
+    (void)state;
+    static const char *const recorded[ROUNDS] = {
+        "3d3bc0b6b23c05a100000001",
+        "9c328625ad11392dffffffff",
+        "2b321264fd86d077000000000000000900000000000000010000000000000000",
+        "27168b0c7c0515a00000000800000009f903ff01ffffffff000000000000002a",
+        "50f3f46ad84c3b1e000000080000000901010000000000070000000000000001ffffffffffffffff",
+    };
+    for (size_t i = 0; i < ROUNDS; i++) {
+        char cursor[CURSOR_ROUND_TEXT + 1];
+        write_cursor(i, cursor);
+        assert_string_equal(cursor, recorded[i]);
+        assert_int_equal(decode_with("7", recorded[i]), STATUS_OK);
+    }
+}
+
 static bool reads(const char *bytes, size_t length)
 {
     return cursor_read_round(&request, (struct text){bytes, length});
@@ -162,6 +184,7 @@ int main(void)
         cmocka_unit_test(decodes),
         cmocka_unit_test(a_cursor_comes_back_as_it_was),
         cmocka_unit_test(lists_have_others),
+        cmocka_unit_test(recorded_cursors_stay_good),
         cmocka_unit_test(an_edited_cursor_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, free_names);
