@@ -9,6 +9,7 @@
 
 #include "net/conn.h"
 #include "net/info.h"
+#include "net/multi.h"
 #include "net/permit.h"
 #include "net/resp_write.h"
 
@@ -171,6 +172,7 @@ bool session_reset(struct conn *conn, const struct text *args, uint32_t count,
     (void)args;
     (void)count;
     (void)refusal;
+    multi_discard(conn);
     conn->resp3 = false;
     conn->name[0] = '\0';
     conn->ask.known &= ~(1U << LIMIT_BY_DEVICE);
