@@ -580,7 +580,7 @@ static struct conn *conn_new(struct loop *loop, const struct face *face)
     conn->face = face;
     conn->id = atomic_fetch_add_explicit(&server->next_conn, 1, memory_order_relaxed) + 1;
     conn->in.budget = conn->out.budget = conn->sending.budget = server->parts.budget;
-    conn->active_ms = uv_now(&loop->uv);
+    conn->opened_ms = conn->active_ms = uv_now(&loop->uv);
     if (!face->open(conn))
         goto release;
     uv_tcp_init(&loop->uv, &conn->tcp);

@@ -60,6 +60,7 @@ struct conn {
     int64_t shift;    /* to add to their ends, where errors took the place of replies before them */
 
     uint64_t linger_bytes; /* that may still come, to be thrown away */
+    uint64_t opened_ms;    /* when it came */
     uint64_t active_ms;    /* when it last said something */
     uint64_t stuck_ms;     /* since when it owes us bytes or takes none; 0: it does not */
 

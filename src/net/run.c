@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "net/batch.h"
 #include "net/face.h"
 #include "net/multi.h"
@@ -218,6 +219,15 @@ static enum status run_one(struct running *r, const struct resp_command *words, 
     return STATUS_OK;
 }
 
+/* The connection ends: who runs the server may want to know why, as clients seldom show it. */
+static void refuse_protocol(struct running *r, const char *problem)
+{
+    char address[IP_TEXT_MAX];
+    ip_format(&r->conn->peer, address);
+    log_warn("a %s client at %s is closed: %s", r->conn->face->name, address, problem);
+    refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, problem);
+}
+
 /* A command that is not whole yet may be only so long. */
 static enum status refuse_if_too_long(struct running *r, size_t length)
 {
@@ -225,7 +235,7 @@ static enum status refuse_if_too_long(struct running *r, size_t length)
                                              : r->loop->server->parts.options->query_buffer;
     if (length <= most)
         return STATUS_MORE;
-    refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, "Protocol error: too long command");
+    refuse_protocol(r, "Protocol error: too long command");
     return STATUS_BAD_PROTOCOL;
 }
 
@@ -245,7 +255,7 @@ static enum status run_next(struct running *r, struct resp_parser *parser,
     struct resp_command words = {.args = r->loop->args};
     enum status status = resp_parse(parser, limits, bytes, length, &words, &problem);
     if (status == STATUS_BAD_PROTOCOL && run_before(r) == STATUS_OK)
-        refuse(r, METER_NONE, false, status, problem);
+        refuse_protocol(r, problem);
     if (status != STATUS_OK)
         return status;
     struct text command = {bytes, words.used};
