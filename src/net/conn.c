@@ -283,7 +283,7 @@ static void hold(struct conn *conn, struct reply_group waiting)
         conn_close(conn);
 }
 
-/* Makes a group of the replies since the last one. What an unfinished one wrote, its own will tell. */
+/* Makes a group of the replies since the last one. */
 static void group(struct conn *conn)
 {
     if (conn->replies == 0)
@@ -294,8 +294,7 @@ static void group(struct conn *conn)
                                   .bare = conn->bare,
                                   .stream = conn->streaming};
     conn->replies = 0;
-    conn->wrote = conn->wrote && conn->unfinished > 0;
-    conn->bare = false;
+    conn->wrote = conn->bare = false;
     hold(conn, waiting);
 }
 

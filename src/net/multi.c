@@ -81,12 +81,25 @@ void multi_ran(struct conn *conn, size_t bytes)
     multi_of(conn)->at += bytes;
 }
 
+/* What comes from here on is in the array, which begins there in conn->out. */
+static void begin(struct conn *conn, size_t out_from)
+{
+    struct multi *multi = multi_of(conn);
+    multi->out_from = out_from;
+    multi->replies_from = conn->replies;
+    multi->wrote_from = conn->wrote;
+    conn->wrote = false;
+}
+
 void multi_enter(struct conn *conn)
 {
     if (!multi_runs(conn))
         return;
-    multi_of(conn)->out_from = conn->out.length - conn->unfinished;
-    multi_of(conn)->replies_from = conn->replies;
+    struct multi *multi = multi_of(conn);
+    ASSERT(conn->replies == 0); /* those before it are in a group: what was written since is ours */
+    multi->wrote = multi->wrote || conn->wrote;
+    conn->wrote = false;
+    begin(conn, conn->out.length - conn->unfinished);
 }
 
 uint32_t multi_leave(struct conn *conn)
@@ -96,7 +109,9 @@ uint32_t multi_leave(struct conn *conn)
     struct multi *multi = multi_of(conn);
     uint32_t written = conn->replies - multi->replies_from;
     multi->done += written;
+    multi->wrote = multi->wrote || conn->wrote;
     conn->replies = multi->replies_from;
+    conn->wrote = multi->wrote_from;
     conn->unfinished = conn->out.length - multi->out_from;
     return written;
 }
@@ -109,6 +124,7 @@ uint32_t multi_finish(struct conn *conn)
     multi->state = MULTI_NONE;
     multi_discard(conn);
     conn->unfinished = 0;
+    conn->wrote = conn->wrote || multi->wrote;
     conn->replies++;
     return written;
 }
@@ -179,9 +195,9 @@ bool session_exec(struct conn *conn, const struct text *args, uint32_t count,
         return false;
     multi->state = MULTI_RUNS;
     multi->at = multi->done = 0;
+    multi->wrote = false;
     conn->owed = false;
-    multi->out_from = from;
-    multi->replies_from = conn->replies;
+    begin(conn, from);
     refusal->status = STATUS_MORE;
     return true;
 }

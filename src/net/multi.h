@@ -33,9 +33,11 @@ struct multi {
     uint32_t count; /* of commands in it */
     size_t at;      /* RUNS: bytes of the queue that were run */
     uint32_t done;  /* RUNS: replies in the array, but for those since multi_enter */
+    bool wrote;     /* RUNS: some of them acknowledge a write, but for those since multi_enter */
     /* For as long as the face has the connection in hand (multi_enter, multi_leave): */
     size_t out_from;       /* where in conn->out the array begins */
     uint32_t replies_from; /* conn->replies without those in the array */
+    bool wrote_from;       /* conn->wrote, likewise */
     char sentence[192];    /* why EXEC was refused */
 };
 
