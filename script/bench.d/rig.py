@@ -120,14 +120,14 @@ def children_seconds():
 
 
 def info(server, section):
-    """The lines of one section of INFO."""
+    """The lines of one section of INFO, without the prefix that all names of one have."""
     found, lines = None, {}
     for line in call(server, "INFO").splitlines():
         if line.startswith("# "):
             found = line[2:].lower() == section.lower()
         elif found and ":" in line:
             name, value = line.split(":", 1)
-            lines[name] = value
+            lines[name.removeprefix(section.lower() + "_")] = value
     if not lines:
         raise Failure(f"{server.name} has no section {section} in its INFO")
     return lines

@@ -63,6 +63,9 @@
 /* RESP */
 #define LIMIT_INLINE      KIB(16) /* bytes of an inline command */
 #define LIMIT_CLIENT_NAME 64      /* bytes of a connection's name */
+#define LIMIT_MULTI       65536   /* commands of one transaction */
+#define LIMIT_MULTI_BYTES MIB(8)  /* and bytes of them */
+#define LIMIT_MULTI_QUIET KIB(16) /* of them, past which EXEC has to come within --slow-timeout */
 #define LIMIT_READ        KIB(64) /* bytes taken from a connection at a time */
 #define LIMIT_OUTPUT_MIN  KIB(64) /* the least that --output-buffer can be */
 #define LIMIT_OUTPUT_SOFT MIB(1)  /* unsent reply bytes past which a connection is not read */

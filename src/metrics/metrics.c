@@ -61,8 +61,11 @@ static const struct {
 #include "metrics/metrics.def"
 };
 
-static const char *const titles[] = {
-#define SECTION(id, title) title,
+static const struct {
+    const char *title;
+    const char *prefix;
+} sections[] = {
+#define SECTION(id, in_title, in_prefix) {in_title, in_prefix},
 #include "metrics/metrics.def"
 };
 
@@ -106,10 +109,11 @@ static bool write_line(struct buffer *out, const char *line)
 static bool write_row(const struct metrics *metrics, const struct row *row, struct buffer *out)
 {
     char line[LINE_BYTES];
+    const char *prefix = sections[row->section].prefix;
     if (row->is_text)
-        snprintf(line, sizeof line, "%s:%s", row->info, metrics->texts[row->index]);
+        snprintf(line, sizeof line, "%s%s:%s", prefix, row->info, metrics->texts[row->index]);
     else
-        snprintf(line, sizeof line, "%s:%" PRIu64, row->info,
+        snprintf(line, sizeof line, "%s%s:%" PRIu64, prefix, row->info,
                  metrics->numbers[row->index] / units[row->unit].info);
     return write_line(out, line);
 }
@@ -123,8 +127,9 @@ static bool write_ranks(const struct metrics *metrics, bool items, struct buffer
         char line[LINE_BYTES], name[HOTKEYS_TEXT];
         const struct hotkeys_rank *rank = items ? &top->items[i] : &top->users[i];
         hotkeys_name(rank, items ? metrics->names : NULL, name);
-        snprintf(line, sizeof line, "hot_%s_%u:%s=%s,per_second=%" PRIu64, items ? "item" : "user",
-                 i + 1, items ? "item" : "user", name, hotkeys_rate(rank));
+        const char *what = items ? "item" : "user";
+        snprintf(line, sizeof line, "%s%s_%u:%s=%s,per_second=%" PRIu64,
+                 sections[METRICS_HOTKEYS].prefix, what, i + 1, what, name, hotkeys_rate(rank));
         written = write_line(out, line);
     }
     return written;
@@ -132,16 +137,18 @@ static bool write_ranks(const struct metrics *metrics, bool items, struct buffer
 
 const char *metrics_title(enum metrics_section section)
 {
-    return titles[section];
+    return sections[section].title;
 }
 
 bool metrics_info(const struct metrics *metrics, enum metrics_section section, struct buffer *out)
 {
-    char title[LINE_BYTES];
-    snprintf(title, sizeof title, "# %s", titles[section]);
-    bool written = write_line(out, title);
-    if (metrics->absent[section])
-        return written && write_line(out, "state:none");
+    char line[LINE_BYTES];
+    snprintf(line, sizeof line, "# %s", sections[section].title);
+    bool written = write_line(out, line);
+    if (metrics->absent[section]) {
+        snprintf(line, sizeof line, "%sstate:none", sections[section].prefix);
+        return written && write_line(out, line);
+    }
     for (size_t i = 0; written && i < ROWS; i++)
         if (rows[i].section == section && rows[i].info[0] != '\0')
             written = write_row(metrics, &rows[i], out);

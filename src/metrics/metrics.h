@@ -22,7 +22,7 @@
 #define METRICS_SHOWN 3  /* of the hottest, by name, in INFO */
 
 enum metrics_section {
-#define SECTION(id, title) METRICS_##id,
+#define SECTION(id, title, prefix) METRICS_##id,
 #include "metrics/metrics.def"
     METRICS_SECTIONS
 };

@@ -22,6 +22,7 @@ struct running {
     struct op_user now;  /* the user of the command at hand, if it was foreseen; else zero */
     struct op_user next; /* and of the one behind it */
     uint32_t batch;      /* requests gathered */
+    uint32_t uncounted;  /* replies that count as no command */
     bool admitted;       /* the journal takes this batch's events */
     bool out_of_memory;
 };

@@ -100,7 +100,7 @@ static void on_written(uv_write_t *write, int status)
     struct conn *conn = conn_of(write->data);
     loop_count(&conn->loop->stats.bytes_out, conn->sending.length);
     conn->sending.length = 0;
-    conn->stuck_ms = conn->in.length > 0 ? uv_now(&conn->loop->uv) : 0;
+    conn->stuck_ms = conn->in.length > 0 || conn->owed ? uv_now(&conn->loop->uv) : 0;
     if (conn->closing)
         return;
     if (status < 0) {
@@ -259,7 +259,7 @@ static bool leave(struct conn *conn, uint64_t position)
     if (conn->groups > 0 || journal_released(conn->loop->server->parts.journal) < position)
         return false;
     conn->shift = 0;
-    conn->released = conn->out_start + conn->out.length;
+    conn->released = conn->out_start + conn_finished(conn);
     flush(conn);
     return true;
 }
@@ -275,7 +275,7 @@ static void hold(struct conn *conn, struct reply_group waiting)
     if (conn->groups == 0)
         conn->shift = 0;
     waiting.conn = conn;
-    waiting.end = conn->out_start + conn->out.length - (uint64_t)conn->shift;
+    waiting.end = conn->out_start + conn_finished(conn) - (uint64_t)conn->shift;
     waiting.since_ns = released ? 0 : loop->clock_ns;
     if (loop_queue(loop, waiting))
         conn->groups++;
@@ -347,10 +347,14 @@ static void group_within_limit(struct conn *conn)
         conn_close(conn);
 }
 
-/* For more replies. Those of a client that sends a packet for each command are many small groups. */
+/*
+ * For more replies. Those of a client that sends a packet for each command are many small groups. What
+ * cannot leave before it is finished must not keep it from being finished.
+ */
 static bool has_room(const struct conn *conn)
 {
-    return conn_unsent(conn) < permit_output(conn) && conn->groups < LIMIT_GROUPS;
+    return conn_unsent(conn) - conn->unfinished < permit_output(conn) &&
+           conn->groups < LIMIT_GROUPS;
 }
 
 /*
@@ -394,9 +398,10 @@ static void settle(struct conn *conn, enum status status)
         flush(conn);
         return;
     }
-    if (conn->in.length > 0 && conn->stuck_ms == 0)
+    bool owes = conn->in.length > 0 || conn->owed;
+    if (owes && conn->stuck_ms == 0)
         conn->stuck_ms = uv_now(&conn->loop->uv);
-    else if (conn->in.length == 0 && conn->sending.length == 0)
+    else if (!owes && conn->sending.length == 0)
         conn->stuck_ms = 0;
     if (conn->rest_ms > 0 || conn->had_turn)
         rest_begin(conn, conn->rest_ms);
@@ -424,7 +429,7 @@ static void run_kept(struct conn *conn)
         size_t used;
         status = conn->face->run(conn, conn->in.bytes, conn->in.length, &used);
         buffer_consume(&conn->in, used);
-        if (used > 0 && conn->sending.length == 0)
+        if (used > 0 && conn->sending.length == 0 && !conn->owed)
             conn->stuck_ms = 0;
         settle(conn, status);
     } while (can_go_on(conn, status));
@@ -574,7 +579,7 @@ static struct conn *conn_new(struct loop *loop, const struct face *face)
     conn->face = face;
     conn->id = atomic_fetch_add_explicit(&server->next_conn, 1, memory_order_relaxed) + 1;
     conn->in.budget = conn->out.budget = conn->sending.budget = server->parts.budget;
-    conn->active_ms = uv_now(&loop->uv);
+    conn->opened_ms = conn->active_ms = uv_now(&loop->uv);
     if (!face->open(conn))
         goto release;
     uv_tcp_init(&loop->uv, &conn->tcp);

@@ -53,11 +53,14 @@ struct conn {
     uint64_t out_start; /* stream offset of out.bytes[0] */
     uint64_t released;  /* stream offset up to which bytes may leave */
     struct buffer sending;
+    size_t
+        unfinished; /* bytes at the end of out of a reply that leaves as a whole, and is not yet */
     uint32_t replies; /* since the last group */
     uint32_t groups;  /* waiting in the loop's queue */
     int64_t shift;    /* to add to their ends, where errors took the place of replies before them */
 
     uint64_t linger_bytes; /* that may still come, to be thrown away */
+    uint64_t opened_ms;    /* when it came */
     uint64_t active_ms;    /* when it last said something */
     uint64_t stuck_ms;     /* since when it owes us bytes or takes none; 0: it does not */
 
@@ -74,6 +77,7 @@ struct conn {
     bool wrote;           /* since the last group */
     bool bare;            /* since the last group: a reply without a body is among them */
     bool reading;         /* libuv reads for us */
+    bool owed;            /* the face keeps much of something that the client has yet to finish */
     bool blocked;         /* a command waits for the guard's leave */
     bool close_when_sent; /* no more commands are run */
     bool linger;          /* and then what still comes is read and thrown away for a moment */
@@ -114,6 +118,12 @@ void conn_sweep(struct conn *conn, uint64_t now_ms);
 static inline struct watch_client conn_client(const struct conn *conn)
 {
     return (struct watch_client){.tcp = &conn->tcp, .name = conn->name};
+}
+
+/* Bytes in `out` that may leave once the journal says so. */
+static inline size_t conn_finished(const struct conn *conn)
+{
+    return conn->out.length - conn->unfinished;
 }
 
 static inline size_t conn_unsent(const struct conn *conn)

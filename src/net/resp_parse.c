@@ -148,9 +148,21 @@ static enum status read_array(struct resp_parser *parser, const struct resp_limi
 }
 
 /* Browsers can be made to post to any port: what looks like HTTP is not read as commands. */
-static bool looks_like_http(struct text word)
+static bool looks_like_http(const struct resp_command *line)
 {
-    return text_is(word, "POST") || text_is(word, "Host:");
+    static const char version[] = "HTTP/";
+    const struct text *words = line->args;
+    if (line->count == 0)
+        return false;
+    return text_is(words[0], "POST") || text_is(words[0], "Host:") ||
+           (line->count == 3 && words[2].length > sizeof version &&
+            memcmp(words[2].bytes, version, sizeof version - 1) == 0);
+}
+
+/* The first bytes of a handshake: its type of record, and the first half of a version. */
+static bool looks_like_tls(const char *bytes, size_t length)
+{
+    return length >= 2 && bytes[0] == 0x16 && bytes[1] == 0x03;
 }
 
 static enum status split_line(const struct resp_limits *limits, const char *line, size_t length,
@@ -171,8 +183,8 @@ static enum status split_line(const struct resp_limits *limits, const char *line
         }
         command->args[command->count++] = (struct text){line + start, i - start};
     }
-    if (command->count > 0 && looks_like_http(command->args[0])) {
-        *problem = "Protocol error: this port speaks RESP, not HTTP";
+    if (looks_like_http(command)) {
+        *problem = "Protocol error: this port speaks RESP, HTTP is on the port of --http";
         return STATUS_BAD_PROTOCOL;
     }
     return STATUS_OK;
@@ -182,6 +194,10 @@ static enum status read_inline(struct resp_parser *parser, const struct resp_lim
                                const char *bytes, size_t length, struct resp_command *command,
                                const char **problem)
 {
+    if (looks_like_tls(bytes, length)) {
+        *problem = "Protocol error: this is a TLS handshake, and this port speaks RESP without TLS";
+        return STATUS_BAD_PROTOCOL;
+    }
     size_t limit = length < LIMIT_INLINE ? length : LIMIT_INLINE;
     const char *end = memchr(bytes + parser->at, '\n', limit - parser->at);
     if (end == NULL && length >= LIMIT_INLINE) {

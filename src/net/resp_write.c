@@ -57,6 +57,12 @@ bool resp_null(struct buffer *out, bool resp3)
     return resp3 ? buffer_append(out, "_\r\n", 3) : buffer_append(out, "$-1\r\n", 5);
 }
 
+/* No byte of an error can steer a terminal, or be half of a character. */
+static char shown(char byte)
+{
+    return (unsigned char)byte < 0x20 ? ' ' : (unsigned char)byte > 0x7e ? '?' : byte;
+}
+
 bool resp_error(struct buffer *out, const char *code, const char *sentence)
 {
     size_t code_length = strlen(code), length = strlen(sentence);
@@ -68,7 +74,7 @@ bool resp_error(struct buffer *out, const char *code, const char *sentence)
     at += code_length;
     *at++ = ' ';
     for (size_t i = 0; i < length; i++)
-        *at++ = (unsigned char)sentence[i] < 0x20 ? ' ' : sentence[i];
+        *at++ = shown(sentence[i]);
     *at++ = '\r';
     *at++ = '\n';
     out->length = (size_t)(at - out->bytes);

@@ -19,7 +19,7 @@ bool resp_bulk(struct buffer *out, const char *bytes, size_t length);
 bool resp_text(struct buffer *out, const char *text); /* a bulk string */
 bool resp_simple(struct buffer *out, const char *text);
 bool resp_null(struct buffer *out, bool resp3);
-/* "-CODE sentence", line ends and control bytes made harmless. */
+/* "-CODE sentence" in printable ASCII: line ends and control bytes are spaces, any other byte is "?". */
 bool resp_error(struct buffer *out, const char *code, const char *sentence);
 
 #endif

@@ -1,14 +1,17 @@
 /*
  * The RESP face: from parsed words to replies. Operations are gathered into batches for the hot
  * tier; whatever must be answered in between runs the batch first, so replies keep their order. What
- * needs the store goes to a worker, with the rest of its batch.
+ * needs the store goes to a worker, with the rest of its batch. Commands come from the client, or while
+ * EXEC runs, from what was kept for it (multi.h).
  */
 
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "net/batch.h"
 #include "net/face.h"
+#include "net/multi.h"
 #include "net/permit.h"
 #include "net/reply.h"
 #include "net/resp_write.h"
@@ -111,9 +114,9 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
 
 static void refuse_unknown(struct running *r, struct text name)
 {
-    char sentence[128];
-    snprintf(sentence, sizeof sentence, "unknown command '%.*s', COMMAND LIST shows what there is",
-             (int)(name.length < 32 ? name.length : 32), name.bytes);
+    char sentence[192], shown[TEXT_SHOWN];
+    snprintf(sentence, sizeof sentence, "unknown command '%s', COMMAND LIST shows what there is",
+             text_show(name, shown));
     refuse(r, METER_NONE, false, STATUS_UNKNOWN_COMMAND, sentence);
 }
 
@@ -130,33 +133,78 @@ static void watch_session(struct running *r, const struct command *command,
                          r->time_s);
 }
 
+/* `count` words behind its name; false: it is refused. */
+static bool check_arity(struct running *r, const struct command *command, uint32_t count)
+{
+    if (count >= command->args_min && count <= command->args_max)
+        return true;
+    char sentence[192];
+    snprintf(sentence, sizeof sentence, "wrong number of arguments, expected %s%s%s", command->name,
+             command->arguments[0] ? " " : "", command->arguments);
+    refuse(r, place_of(r, command), false, STATUS_BAD_ARITY, sentence);
+    return false;
+}
+
 static void run_session(struct running *r, const struct command *command, const struct text *words,
                         uint32_t word_count)
 {
     const struct text *args = words + 1;
     uint32_t count = word_count - 1;
-    if (count < command->args_min || count > command->args_max) {
-        char sentence[160];
-        snprintf(sentence, sizeof sentence, "wrong number of arguments, expected %s %s",
-                 command->name, command->arguments);
-        refuse(r, place_of(r, command), false, STATUS_BAD_ARITY, sentence);
+    if (!check_arity(r, command, count)) {
+        multi_abort(r->conn);
         return;
     }
     struct refusal refusal = {.status = STATUS_OK};
     bool written = command->session(r->conn, args, count, &refusal);
     if (refusal.status == STATUS_OK)
         reply_done(r, written);
-    else
+    else if (refusal.status != STATUS_MORE)
         refuse(r, place_of(r, command), true, refusal.status, refusal.sentence);
     watch_session(r, command, words, word_count);
 }
 
-static enum status run_one(struct running *r, const struct resp_command *words)
+/*
+ * A command between MULTI and EXEC. What can be told of it now is: who is told that it is refused need
+ * not fear that the others are run.
+ */
+static void queue(struct running *r, const struct command *command, enum status permitted,
+                  const struct resp_command *words, struct text bytes)
+{
+    enum status status = permitted;
+    ASSERT(r->batch == 0); /* MULTI ran what was before it */
+    batch_lap(r);
+    if (status == STATUS_OK && command == NULL) {
+        refuse_unknown(r, words->args[0]);
+        multi_abort(r->conn);
+        return;
+    }
+    if (status == STATUS_OK && !check_arity(r, command, words->count - 1)) {
+        multi_abort(r->conn);
+        return;
+    }
+    if (status == STATUS_OK)
+        status = multi_queue(r->conn, command, bytes);
+    if (status != STATUS_OK) {
+        refuse(r, command != NULL ? place_of(r, command) : METER_NONE, false, status,
+               status_sentence(status));
+        multi_abort(r->conn);
+        return;
+    }
+    r->uncounted++;
+    reply_done(r, resp_simple(&r->conn->out, "QUEUED"));
+}
+
+/* The words, and the bytes that they were read from. */
+static enum status run_one(struct running *r, const struct resp_command *words, struct text bytes)
 {
     if (words->count == 0)
         return STATUS_OK;
     const struct command *command = commands_find(&r->loop->server->commands, words->args[0]);
     enum status status = permit_command(r->conn, command, words->args + 1, words->count - 1);
+    if (multi_is_open(r->conn) && !multi_takes_now(command)) {
+        queue(r, command, status, words, bytes);
+        return STATUS_OK;
+    }
     if (status == STATUS_OK && command != NULL && command->op != NULL)
         return gather(r, command->op, words->args + 1, words->count - 1);
     if (run_before(r) != STATUS_OK)
@@ -171,6 +219,15 @@ static enum status run_one(struct running *r, const struct resp_command *words)
     return STATUS_OK;
 }
 
+/* The connection ends: who runs the server may want to know why, as clients seldom show it. */
+static void refuse_protocol(struct running *r, const char *problem)
+{
+    char address[IP_TEXT_MAX];
+    ip_format(&r->conn->peer, address);
+    log_warn("a %s client at %s is closed: %s", r->conn->face->name, address, problem);
+    refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, problem);
+}
+
 /* A command that is not whole yet may be only so long. */
 static enum status refuse_if_too_long(struct running *r, size_t length)
 {
@@ -178,7 +235,7 @@ static enum status refuse_if_too_long(struct running *r, size_t length)
                                              : r->loop->server->parts.options->query_buffer;
     if (length <= most)
         return STATUS_MORE;
-    refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, "Protocol error: too long command");
+    refuse_protocol(r, "Protocol error: too long command");
     return STATUS_BAD_PROTOCOL;
 }
 
@@ -189,51 +246,84 @@ static const struct resp_limits *limits_of(const struct conn *conn)
     return permit_is_unknown(conn) ? &unknown : &conn->loop->resp_limits;
 }
 
+/* The next command of the bytes; *used is moved behind it if it was taken. */
+static enum status run_next(struct running *r, struct resp_parser *parser,
+                            const struct resp_limits *limits, const char *bytes, size_t length,
+                            size_t *used)
+{
+    const char *problem = "";
+    struct resp_command words = {.args = r->loop->args};
+    enum status status = resp_parse(parser, limits, bytes, length, &words, &problem);
+    if (status == STATUS_BAD_PROTOCOL && run_before(r) == STATUS_OK)
+        refuse_protocol(r, problem);
+    if (status != STATUS_OK)
+        return status;
+    struct text command = {bytes, words.used};
+    if (r->limits != 0 && words.count > 1)
+        batch_foresee(r, command, words.args[1],
+                      (struct text){bytes + words.used, length - words.used});
+    status = run_one(r, &words, command);
+    if (status == STATUS_OK)
+        *used += words.used;
+    return status;
+}
+
+/* The next command of EXEC, or its end. */
+static enum status run_queued(struct running *r)
+{
+    struct resp_parser parser = {0};
+    struct text rest = multi_rest(r->conn);
+    size_t used = 0;
+    if (rest.length > 0) {
+        enum status status =
+            run_next(r, &parser, &r->loop->resp_limits, rest.bytes, rest.length, &used);
+        ASSERT(status == STATUS_OK || status == STATUS_BLOCKED); /* it was read before */
+        multi_ran(r->conn, used);
+        return status;
+    }
+    if (run_before(r) != STATUS_OK)
+        return STATUS_BLOCKED;
+    loop_count(&r->loop->stats.commands, multi_finish(r->conn));
+    return STATUS_OK;
+}
+
+/* May another command be run before others have their turn? */
+static bool may_go_on(const struct running *r)
+{
+    const struct conn *conn = r->conn;
+    return !conn->close_when_sent && conn->job == NULL && conn->rest_ms == 0 && !batch_is_long(r) &&
+           (multi_runs(conn) || conn_unsent(conn) < permit_output(conn));
+}
+
 static enum status resp_run(struct conn *conn, const char *bytes, size_t length, size_t *used)
 {
     struct loop *loop = conn->loop;
     struct running r = batch_begin(conn);
     uint32_t before = conn->replies;
-    struct resp_command words = {.args = loop->args};
     enum status status = STATUS_OK;
     size_t at = 0;
-    while (status == STATUS_OK && !conn->close_when_sent && conn->job == NULL &&
-           conn->rest_ms == 0 && !batch_is_long(&r) && conn_unsent(conn) < permit_output(conn)) {
-        const char *problem = "";
-        status =
-            resp_parse(&conn->parser, limits_of(conn), bytes + at, length - at, &words, &problem);
-        if (status == STATUS_BAD_PROTOCOL && run_before(&r) == STATUS_OK)
-            refuse(&r, METER_NONE, false, status, problem);
-        if (status != STATUS_OK)
-            break;
-        if (r.limits != 0 && words.count > 1)
-            batch_foresee(&r, (struct text){bytes + at, words.used}, words.args[1],
-                          (struct text){bytes + at + words.used, length - at - words.used});
-        status = run_one(&r, &words);
-        if (status == STATUS_OK)
-            at += words.used;
-    }
+    multi_enter(conn);
+    while (status == STATUS_OK && may_go_on(&r))
+        status = multi_runs(conn)
+                     ? run_queued(&r)
+                     : run_next(&r, &conn->parser, limits_of(conn), bytes + at, length - at, &at);
     run_batch(&r);
     batch_end(&r);
     *used = at;
     if (status == STATUS_MORE && conn->job == NULL)
         status = refuse_if_too_long(&r, length - at);
-    loop_count(&loop->stats.commands, conn->replies - before);
+    uint32_t inside = multi_leave(conn);
+    loop_count(&loop->stats.commands, inside + conn->replies - before - r.uncounted);
     if (r.out_of_memory)
         return STATUS_NO_MEMORY;
     return conn->job != NULL ? STATUS_OK : status;
 }
 
-/* A connection needs nothing but what every one has. */
+/* A connection needs nothing but what every one has, before it says MULTI. */
 static bool resp_open(struct conn *conn)
 {
     (void)conn;
     return true;
-}
-
-static void resp_close(struct conn *conn)
-{
-    (void)conn;
 }
 
 static bool resp_write_error(const struct conn *conn, struct buffer *out, enum status status,
@@ -256,14 +346,17 @@ static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch
 
 static bool resp_take_back(struct conn *conn, const struct job *job)
 {
+    multi_enter(conn);
+    bool written = buffer_append(&conn->out, job->out.bytes, job->out.length);
     conn->replies += job->count;
-    return buffer_append(&conn->out, job->out.bytes, job->out.length);
+    multi_leave(conn);
+    return written;
 }
 
 const struct face resp_face = {.name = "resp",
                                .open = resp_open,
-                               .close = resp_close,
-                               .shrink = resp_close,
+                               .close = multi_free,
+                               .shrink = multi_shrink,
                                .run = resp_run,
                                .write_error = resp_write_error,
                                .write = resp_write,

@@ -9,6 +9,7 @@
 
 #include "net/conn.h"
 #include "net/info.h"
+#include "net/multi.h"
 #include "net/permit.h"
 #include "net/resp_write.h"
 
@@ -124,14 +125,47 @@ bool session_hello(struct conn *conn, const struct text *args, uint32_t count,
     return hello_reply(conn);
 }
 
+static void put_addresses(const struct conn *conn, char peer[WATCH_ADDRESS],
+                          char own[WATCH_ADDRESS])
+{
+    struct sockaddr_storage address;
+    int length = sizeof address;
+    watch_peer(&conn->tcp, peer);
+    if (uv_tcp_getsockname(&conn->tcp, (struct sockaddr *)&address, &length) != 0)
+        address.ss_family = AF_UNSPEC;
+    watch_address(&address, own);
+}
+
+/*
+ * This connection in one line, with all names that Redis 7 has there: clients look for them. What
+ * nothing here has is 0; `multi` is -1 outside of a transaction.
+ */
 static bool client_line(struct conn *conn)
 {
-    char line[256];
-    int length = snprintf(line, sizeof line, "id=%llu name=%s resp=%d db=0\n",
-                          (unsigned long long)conn->id, conn->name, conn->resp3 ? 3 : 2);
+    char line[768], peer[WATCH_ADDRESS], own[WATCH_ADDRESS];
+    bool open = multi_is_open(conn);
+    size_t queued = conn->exchange != NULL ? multi_of(conn)->queue.capacity : 0;
+    uint64_t now_ms = uv_now(&conn->loop->uv);
+    uv_os_fd_t fd = -1;
+    uv_fileno((const uv_handle_t *)&conn->tcp, &fd);
+    put_addresses(conn, peer, own);
+    int length = snprintf(
+        line, sizeof line,
+        "id=%llu addr=%s laddr=%s fd=%d name=%s age=%llu idle=%llu flags=%s db=0 sub=0 psub=0 "
+        "ssub=0 multi=%ld qbuf=%zu qbuf-free=%zu argv-mem=0 multi-mem=%zu rbs=0 rbp=0 obl=%zu "
+        "oll=0 "
+        "omem=%zu tot-mem=%zu events=r cmd=client user=default redir=-1 resp=%d\n",
+        (unsigned long long)conn->id, peer, own, fd, conn->name,
+        (unsigned long long)((now_ms - conn->opened_ms) / 1000),
+        (unsigned long long)((now_ms - conn->active_ms) / 1000), open ? "x" : "N",
+        open ? (long)multi_of(conn)->count : -1L, conn->in.length,
+        conn->in.capacity - conn->in.length, queued, conn_unsent(conn), conn->sending.capacity,
+        sizeof *conn + conn->in.capacity + conn->out.capacity + conn->sending.capacity + queued,
+        conn->resp3 ? 3 : 2);
     return resp_bulk(&conn->out, line, (size_t)length);
 }
 
+/* LIST has one line: no thread knows the connections of another. INFO tells how many there are. */
 bool session_client(struct conn *conn, const struct text *args, uint32_t count,
                     struct refusal *refusal)
 {
@@ -146,11 +180,11 @@ bool session_client(struct conn *conn, const struct text *args, uint32_t count,
                    : session_refuse_saying(refusal, STATUS_BAD_ARGUMENT, BAD_NAME);
     if (text_is(args[0], "SETINFO") && count == 3)
         return resp_simple(&conn->out, "OK");
-    if (text_is(args[0], "INFO") && count == 1)
+    if ((text_is(args[0], "INFO") || text_is(args[0], "LIST")) && count == 1)
         return client_line(conn);
     return session_refuse_saying(
         refusal, STATUS_BAD_ARGUMENT,
-        "CLIENT takes ID, GETNAME, SETNAME name, SETINFO what value or INFO");
+        "CLIENT takes ID, GETNAME, SETNAME name, SETINFO what value, INFO or LIST");
 }
 
 bool session_info(struct conn *conn, const struct text *args, uint32_t count,
@@ -171,6 +205,7 @@ bool session_reset(struct conn *conn, const struct text *args, uint32_t count,
     (void)args;
     (void)count;
     (void)refusal;
+    multi_discard(conn);
     conn->resp3 = false;
     conn->name[0] = '\0';
     conn->ask.known &= ~(1U << LIMIT_BY_DEVICE);
@@ -237,79 +272,4 @@ bool session_config(struct conn *conn, const struct text *args, uint32_t count,
             written = resp_text(&conn->out, name) && resp_text(&conn->out, value);
     }
     return written;
-}
-
-/* COMMAND */
-
-static bool describe(struct conn *conn, const struct command *command)
-{
-    struct buffer *out = &conn->out;
-    bool fixed = command->args_min == command->args_max;
-    int arity = command->args_min + 1;
-    const char *flag = command->op == NULL ? "fast" : op_writes(command->op) ? "write" : "readonly";
-    return resp_array(out, 6) && resp_text(out, command->name) &&
-           resp_integer(out, fixed ? arity : -arity) && resp_array(out, 1) &&
-           resp_simple(out, flag) && resp_integer(out, 0) && resp_integer(out, 0) &&
-           resp_integer(out, 0);
-}
-
-static bool document(struct conn *conn, const struct command *command)
-{
-    struct buffer *out = &conn->out;
-    char usage[160];
-    snprintf(usage, sizeof usage, "%s Arguments: %s", command->summary,
-             command->arguments[0] ? command->arguments : "none");
-    return resp_text(out, command->name) && resp_map(out, 3, conn->resp3) &&
-           resp_text(out, "summary") && resp_text(out, usage) && resp_text(out, "since") &&
-           resp_text(out, "0.1.0") && resp_text(out, "group") &&
-           resp_text(out, command->op ? "generic" : "connection");
-}
-
-/* COMMAND INFO and DOCS: of the commands named, or of all. */
-static bool command_each(struct conn *conn, const struct text *names, uint32_t count, bool docs)
-{
-    const struct commands *commands = &conn->loop->server->commands;
-    const struct command *chosen[COMMANDS_MAX];
-    size_t found = 0;
-    for (size_t i = 0; i < (count ? count : commands->count); i++) {
-        const struct command *command =
-            count ? commands_find(commands, names[i]) : &commands->list[i];
-        if (command != NULL || !docs)
-            chosen[found++] = command;
-    }
-    bool written = docs ? resp_map(&conn->out, found, conn->resp3) : resp_array(&conn->out, found);
-    for (size_t i = 0; written && i < found; i++) {
-        if (chosen[i] == NULL)
-            written =
-                conn->resp3 ? resp_null(&conn->out, true) : buffer_append(&conn->out, "*-1\r\n", 5);
-        else
-            written = docs ? document(conn, chosen[i]) : describe(conn, chosen[i]);
-    }
-    return written;
-}
-
-static bool command_list(struct conn *conn)
-{
-    const struct commands *commands = &conn->loop->server->commands;
-    bool written = resp_array(&conn->out, commands->count);
-    for (size_t i = 0; written && i < commands->count; i++)
-        written = resp_text(&conn->out, commands->list[i].name);
-    return written;
-}
-
-bool session_command(struct conn *conn, const struct text *args, uint32_t count,
-                     struct refusal *refusal)
-{
-    if (count == 0)
-        return command_each(conn, NULL, 0, false);
-    if (text_is(args[0], "COUNT"))
-        return resp_integer(&conn->out, (int64_t)conn->loop->server->commands.count);
-    if (text_is(args[0], "LIST"))
-        return command_list(conn);
-    if (text_is(args[0], "INFO"))
-        return command_each(conn, args + 1, count - 1, false);
-    if (text_is(args[0], "DOCS"))
-        return command_each(conn, args + 1, count - 1, true);
-    return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
-                                 "COMMAND takes COUNT, LIST, INFO or DOCS");
 }

@@ -1,6 +1,7 @@
 /*
  * The commands of session.def. Each appends exactly one reply, or says in *refusal, which is OK before,
- * that an error is the reply: whoever called writes and counts it. False: no memory for the reply.
+ * that an error is the reply: whoever called writes and counts it; or MORE, that what it appended is only
+ * the beginning of the reply (EXEC). False: no memory for the reply.
  */
 #ifndef LAUD_NET_SESSION_H
 #define LAUD_NET_SESSION_H

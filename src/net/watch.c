@@ -39,30 +39,35 @@ void watch_ran(struct watch *watch, const struct hot_request *requests, uint32_t
                       users, now_ns);
 }
 
-static void put_address(const uv_tcp_t *tcp, char out[SLOWLOG_CLIENT])
+void watch_address(const struct sockaddr_storage *address, char out[WATCH_ADDRESS])
+{
+    char host[INET6_ADDRSTRLEN] = "";
+    snprintf(out, WATCH_ADDRESS, "?");
+    if (address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+        uv_ip6_name(six, host, sizeof host);
+        snprintf(out, WATCH_ADDRESS, "[%s]:%u", host, ntohs(six->sin6_port));
+    } else if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+        uv_ip4_name(four, host, sizeof host);
+        snprintf(out, WATCH_ADDRESS, "%s:%u", host, ntohs(four->sin_port));
+    }
+}
+
+void watch_peer(const uv_tcp_t *tcp, char out[WATCH_ADDRESS])
 {
     struct sockaddr_storage address;
-    char host[INET6_ADDRSTRLEN] = "";
     int length = sizeof address;
-    snprintf(out, SLOWLOG_CLIENT, "?");
     if (uv_tcp_getpeername(tcp, (struct sockaddr *)&address, &length) != 0)
-        return;
-    if (address.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&address;
-        uv_ip6_name(six, host, sizeof host);
-        snprintf(out, SLOWLOG_CLIENT, "[%s]:%u", host, ntohs(six->sin6_port));
-    } else if (address.ss_family == AF_INET) {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)&address;
-        uv_ip4_name(four, host, sizeof host);
-        snprintf(out, SLOWLOG_CLIENT, "%s:%u", host, ntohs(four->sin_port));
-    }
+        address.ss_family = AF_UNSPEC; /* it is gone already */
+    watch_address(&address, out);
 }
 
 static void add(struct watch *watch, const struct text *words, uint32_t count, uint32_t total,
                 struct watch_client client, uint64_t took_ns, uint64_t time_s)
 {
-    char address[SLOWLOG_CLIENT];
-    put_address(client.tcp, address);
+    char address[WATCH_ADDRESS];
+    watch_peer(client.tcp, address);
     slowlog_add(watch->slowlog, &(struct slowlog_event){.time_s = time_s,
                                                         .took_ns = took_ns,
                                                         .words = words,

@@ -36,6 +36,11 @@ struct watch_client {
     const char *name; /* the connection's, "" if it has none */
 };
 
+/* How an address is shown: host:port, or "?" if it is of no family that is known here. */
+#define WATCH_ADDRESS SLOWLOG_CLIENT
+void watch_address(const struct sockaddr_storage *address, char out[WATCH_ADDRESS]);
+void watch_peer(const uv_tcp_t *tcp, char out[WATCH_ADDRESS]);
+
 void watch_init(struct watch *watch, struct hotkeys *hotkeys, struct slowlog *slowlog,
                 unsigned thread, uint64_t slow_us);
 

@@ -116,7 +116,7 @@ static void what_is_absent_is_not_written(void **state)
     expect_in(&out, "laud_projector_ok ");
     buffer_free(&out);
     assert_true(metrics_info(&metrics, METRICS_STORE, &out) && buffer_append(&out, "", 1));
-    assert_string_equal(out.bytes, "# Store\r\nstate:none\r\n");
+    assert_string_equal(out.bytes, "# Store\r\nstore_state:none\r\n");
     buffer_free(&out);
 }
 
@@ -128,11 +128,36 @@ static void info_shows_the_same_numbers(void **state)
     struct buffer out = {.budget = &budget};
     assert_true(metrics_info(&metrics, METRICS_JOURNAL, &out));
     assert_true(metrics_info(&metrics, METRICS_HOTKEYS, &out) && buffer_append(&out, "", 1));
-    expect_in(&out, "# Journal\r\nloading:");
-    expect_in(&out, "\r\nsync_microseconds:1234\r\n");
-    expect_in(&out, "\r\nstate:ok\r\n");
-    expect_in(&out, "# Hotkeys\r\nhot_item_1:item=video:42,per_second=18\r\n"
-                    "hot_user_1:user=9,per_second=1\r\n");
+    expect_in(&out, "# Journal\r\njournal_durability:ok\r\n");
+    expect_in(&out, "\r\njournal_sync_microseconds:1234\r\n");
+    expect_in(&out, "\r\njournal_state:ok\r\n");
+    expect_in(&out, "# Hotkeys\r\nhotkeys_item_1:item=video:42,per_second=18\r\n"
+                    "hotkeys_user_1:user=9,per_second=1\r\n");
+    buffer_free(&out);
+    names_free(names);
+}
+
+/* Clients put the names of all sections into one table: none may take the place of another. */
+static void no_name_of_info_is_there_twice(void **state)
+{
+    (void)state;
+    static struct metrics metrics;
+    static char seen[512][64];
+    struct names *names = filled_with_names(&metrics);
+    struct buffer out = {.budget = &budget};
+    size_t count = 0;
+    for (int section = 0; section < METRICS_SECTIONS; section++)
+        assert_true(metrics_info(&metrics, (enum metrics_section)section, &out));
+    assert_true(buffer_append(&out, "", 1));
+    for (const char *at = out.bytes; *at != '\0'; at = strchr(at, '\n') + 1) {
+        if (*at == '#')
+            continue;
+        assert_true(count < 512 && sscanf(at, "%63[a-z0-9_]:", seen[count]) == 1);
+        for (size_t i = 0; i < count; i++)
+            assert_string_not_equal(seen[i], seen[count]);
+        count++;
+    }
+    assert_true(count > METRICS_TEXTS);
     buffer_free(&out);
     names_free(names);
 }
@@ -143,6 +168,7 @@ int main(void)
         cmocka_unit_test(everything_is_written_once),
         cmocka_unit_test(what_is_absent_is_not_written),
         cmocka_unit_test(info_shows_the_same_numbers),
+        cmocka_unit_test(no_name_of_info_is_there_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,14 +103,15 @@ static void what_is_not_there_says_so(void **state)
     fake_init(&fake);
     fake_start(&fake);
     int client = client_open(&fake);
-    static const char *const sections[] = {"Projector", "Store", "Filter", "Trends"};
+    static const char *const sections[][2] = {
+        {"Projector", "projector"}, {"Store", "store"}, {"Filter", "filter"}, {"Trends", "trends"}};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         char whole[64];
-        snprintf(whole, sizeof whole, "# %s\r\nstate:none\r\n", sections[i]);
-        expect_section(client, sections[i], whole);
+        snprintf(whole, sizeof whole, "# %s\r\n%s_state:none\r\n", sections[i][0], sections[i][1]);
+        expect_section(client, sections[i][0], whole);
     }
     assert_int_equal(read_number(client, "Server", "workers"), fake.options.workers);
-    expect_section(client, "Journal", "durability:commit\r\n");
+    expect_section(client, "Journal", "journal_durability:commit\r\n");
     assert_in_range(read_number(client, "Server", "uptime_in_seconds"), 0,
                     (clock_monotonic_ns() - fake.server.started_ns) / 1000000000);
     close(client);
@@ -169,26 +170,29 @@ static void everything_there_is_shown(void **state)
         client_send(client, line);
         client_expect(client, ":1\r\n");
     }
-    long long end = read_number(client, "Journal", "appended_position");
+    long long end = read_number(client, "Journal", "journal_appended_position");
     assert_true(end > 0);
-    while (read_number(client, "Projector", "position") < end) /* each asking is a turn */
+    while (read_number(client, "Projector", "projector_position") < end) /* each asking is a turn */
         continue;
-    expect_section(client, "Projector", "state:ok\r\n");
-    expect_section(client, "Projector", "lag_bytes:0\r\n");
-    expect_section(client, "Projector", "lag_max_bytes:131072\r\n");
-    expect_section(client, "Store", "name:counting\r\nstate:ok\r\n");
-    expect_section(client, "Store", "durable_position:3\r\n");
-    expect_section(client, "Store", "disk_bytes:4\r\nmemory_bytes:5\r\nmerges:6\r\n");
-    assert_int_equal(read_number(client, "Store", "position"), end);
-    assert_int_equal(read_number(client, "Store", "reactions"), 100);
-    assert_int_equal(read_number(client, "Filter", "live_keys"), 100);
-    assert_int_equal(read_number(client, "Filter", "live_open"), 0);
-    assert_true(read_number(client, "Filter", "known_bytes") > 0);
-    assert_int_equal(read_number(client, "Trends", "position"), end);
-    assert_int_equal(read_number(client, "Trends", "items"), 1);
-    assert_int_equal(read_number(client, "Trends", "bytes_max"), MIB(1));
-    expect_section(client, "Trends", "since:0\r\nboards:1\r\nrefused_boards:0\r\n");
-    expect_section(client, "Trends", "pruned:0\r\nerror_max:0\r\nexact:yes\r\n");
+    expect_section(client, "Projector", "projector_state:ok\r\n");
+    expect_section(client, "Projector", "projector_lag_bytes:0\r\n");
+    expect_section(client, "Projector", "projector_lag_max_bytes:131072\r\n");
+    expect_section(client, "Store", "store_name:counting\r\nstore_state:ok\r\n");
+    expect_section(client, "Store", "store_durable_position:3\r\n");
+    expect_section(client, "Store",
+                   "store_disk_bytes:4\r\nstore_memory_bytes:5\r\nstore_merges:6\r\n");
+    assert_int_equal(read_number(client, "Store", "store_position"), end);
+    assert_int_equal(read_number(client, "Store", "store_reactions"), 100);
+    assert_int_equal(read_number(client, "Filter", "filter_live_keys"), 100);
+    assert_int_equal(read_number(client, "Filter", "filter_live_open"), 0);
+    assert_true(read_number(client, "Filter", "filter_known_bytes") > 0);
+    assert_int_equal(read_number(client, "Trends", "trends_position"), end);
+    assert_int_equal(read_number(client, "Trends", "trends_items"), 1);
+    assert_int_equal(read_number(client, "Trends", "trends_bytes_max"), MIB(1));
+    expect_section(client, "Trends",
+                   "trends_since:0\r\ntrends_boards:1\r\ntrends_refused_boards:0\r\n");
+    expect_section(client, "Trends",
+                   "trends_pruned:0\r\ntrends_error_max:0\r\ntrends_exact:yes\r\n");
     close(client);
     server_stop(&fake.server);
     assert_int_equal(guard_lag(&fake.server.guard), 0);

@@ -101,6 +101,8 @@ static void refuses_violations(void **state)
         "01234567890123456789012345678901234567890123456789\r\n",
         "POST / HTTP/1.1\r\n",
         "Host: x\r\n",
+        "GET / HTTP/1.1\r\n",
+        "\x16\x03\x01\x02\x01\x01",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         check(bad[i], "!");

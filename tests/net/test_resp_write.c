@@ -59,6 +59,8 @@ static void writes_every_type(void **state)
     expect(&out, "$-1\r\n_\r\n+OK\r\n");
     assert_true(resp_error(&out, "ERR", "one line\r\n+OK"));
     expect(&out, "-ERR one line  +OK\r\n");
+    assert_true(resp_error(&out, "ERR", "a\x1b[2Jb\x7f\xc3\xa9\xff~"));
+    expect(&out, "-ERR a [2Jb????~\r\n");
     buffer_free(&out);
 }
 

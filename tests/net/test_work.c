@@ -440,6 +440,36 @@ static void write_one(FILE *asked, FILE *expected, unsigned what, unsigned id)
     }
 }
 
+/* Some commands in one, which is run, or thrown away, or refused for one of them. */
+static void write_transaction(FILE *asked, FILE *expected, struct chance *chance)
+{
+    unsigned count = chance_below(chance, 70), end = chance_below(chance, 4);
+    char *replies;
+    size_t size;
+    FILE *inside = open_memstream(&replies, &size);
+    assert_non_null(inside);
+    fprintf(asked, "MULTI\r\n");
+    fprintf(expected, "+OK\r\n");
+    for (unsigned i = 0; i < count; i++) {
+        unsigned id = chance_below(chance, 1000) + (chance_below(chance, 40) ? 0 : COLD);
+        write_one(asked, inside, chance_below(chance, 4), id);
+        fprintf(expected, "+QUEUED\r\n");
+    }
+    assert_int_equal(fclose(inside), 0);
+    if (end == 0) {
+        fprintf(asked, "DISCARD\r\n");
+        fprintf(expected, "+OK\r\n");
+    } else if (end == 1) {
+        fprintf(asked, "PING 1 2\r\nEXEC\r\n");
+        fprintf(expected, "-ERR wrong number of arguments, expected PING [message]\r\n"
+                          "-EXECABORT Transaction discarded because of previous errors.\r\n");
+    } else {
+        fprintf(asked, "EXEC\r\n");
+        fprintf(expected, "*%u\r\n%s", count, replies);
+    }
+    free(replies);
+}
+
 static void make_stress(struct stress *s, struct chance *chance)
 {
     size_t size;
@@ -449,6 +479,8 @@ static void make_stress(struct stress *s, struct chance *chance)
     s->seed = chance_next(chance);
     for (int i = 0; i < STRESS_COMMANDS; i++) {
         unsigned id = chance_below(chance, 1000) + (chance_below(chance, 20) ? 0 : COLD);
+        if (chance_below(chance, 20) == 0)
+            write_transaction(asked, expected, chance);
         write_one(asked, expected, chance_below(chance, 4), id);
     }
     assert_int_equal(fclose(asked), 0);

@@ -46,6 +46,22 @@ async function pipelines(redis) {
   assert.deepStrictEqual(replies[5001], [null, [['like', 5000]]]);
 }
 
+async function transactions(redis) {
+  const transaction = redis.multi();
+  for (let i = 0; i < 5000; i++) transaction.call('LIKE', String(i), 'post:3');
+  transaction.call('LIKE', 'x', 'post:3');
+  transaction.call('COUNTS', 'post:3');
+  const replies = await transaction.exec();
+  for (let i = 0; i < 5000; i++) assert.deepStrictEqual(replies[i], [null, 1]);
+  assert.match(replies[5000][0].message, /^ERR a user must be/);
+  assert.deepStrictEqual(replies[5001], [null, [['like', 5000]]]);
+  await assert.rejects(redis.multi().call('LIKE', '1', 'post:4').call('NOPE').exec(), /EXECABORT/);
+  assert.deepStrictEqual(await redis.call('COUNTS', 'post:4'), [[]]);
+  await redis.multi({ pipeline: false });
+  assert.strictEqual(await redis.call('LIKE', '1', 'post:5'), 'QUEUED');
+  assert.deepStrictEqual(await redis.exec(), [[null, 1]]);
+}
+
 async function autoPipelining() {
   const redis = connect({ enableAutoPipelining: true });
   const likes = [];
@@ -59,6 +75,7 @@ async function main() {
   const redis = await readyCheck();
   await commands(redis);
   await pipelines(redis);
+  await transactions(redis);
   await autoPipelining();
   assert.strictEqual(await redis.quit(), 'OK');
   console.log(`ioredis ${require('ioredis/package.json').version}`);

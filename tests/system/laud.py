@@ -184,8 +184,10 @@ class Connection:
             return True
 
     def info(self, section):
-        text = self.call("INFO", section)
-        return dict(line.split(":", 1) for line in text.split("\r\n") if ":" in line)
+        """One section, its names without the prefix that all of them have there."""
+        lines = (line.removeprefix(section.lower() + "_")
+                 for line in self.call("INFO", section).split("\r\n"))
+        return dict(line.split(":", 1) for line in lines if ":" in line)
 
     def counters(self, item):
         """The counters of one item as a dict, in either protocol version."""
