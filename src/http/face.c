@@ -16,6 +16,7 @@
 #include "http/page.h"
 #include "http/respond.h"
 #include "http/stream.h"
+#include "http/where.h"
 #include "http/words.h"
 #include "net/batch.h"
 #include "net/permit.h"
@@ -131,15 +132,18 @@ static enum status gather_passed(struct running *r, const struct op_spec *spec, 
     struct exchange *exchange = r->conn->exchange;
     enum status status = batch_admit(r, spec);
     loop->scratch.sentence[0] = '\0';
+    loop->scratch.wrong = (struct text){NULL, 0};
     if (status == STATUS_OK)
         status = op_decode(spec, words_at(exchange, first), count, loop->server->parts.names,
                            r->time_s, &loop->scratch, &loop->requests[r->batch]);
     if (status == STATUS_OK) {
         r->conn->passed = false;
         exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
-    } else if (status != STATUS_BLOCKED && status != STATUS_MORE)
-        snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
-                 loop->scratch.sentence[0] ? loop->scratch.sentence : status_sentence(status));
+    } else if (loop->scratch.sentence[0] != '\0') {
+        where_explain(exchange, &loop->scratch, exchange->sentence, sizeof exchange->sentence);
+    } else if (status != STATUS_BLOCKED && status != STATUS_MORE) {
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s", status_sentence(status));
+    }
     return status;
 }
 
@@ -374,10 +378,11 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
     if (!exchange_begin(exchange, r->loop, bytes, unknown ? (struct text){NULL, 0} : body))
         return STATUS_NO_MEMORY;
     if (unknown && exchange->status != STATUS_BAD_PROTOCOL && !is_for_all(exchange))
-        exchange_refuse(exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+        exchange_refuse(exchange, STATUS_NO_AUTH, asker_refusal(&exchange->reader.request));
     else if (r->limits != 0 && !asker_take_client(r->conn, &exchange->reader.request, bytes))
         exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
-                        "X-Device-Id must be up to 128 printable characters without spaces");
+                        "the header X-Device-Id must be up to 128 printable characters without "
+                        "spaces");
     else if (exchange->status == STATUS_OK && exchange->page != NULL)
         write_page(r, exchange);
     if (exchange->status != STATUS_OK)
@@ -409,7 +414,8 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
     enum status status =
         request_read(&exchange->reader, &limits, bytes, length, &body, &taken, &problem);
     if (status == STATUS_MORE && waits_for_nobody(r->conn, exchange, bytes))
-        return refuse_bytes(r, exchange, bytes, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+        return refuse_bytes(r, exchange, bytes, STATUS_NO_AUTH,
+                            asker_refusal(&exchange->reader.request));
     if (status == STATUS_MORE)
         tell_to_go_on(r, exchange, length);
     if (status == STATUS_MORE || status == STATUS_NO_MEMORY)

@@ -49,8 +49,10 @@ struct request {
     bool expects;   /* the client waits for 100 Continue before it sends the body */
     struct span target;
     struct span host;
-    struct span origin; /* empty: none was given */
-    struct span device; /* likewise */
+    struct span type;     /* of the body; empty: none was given, as with all that follow */
+    struct span encoding; /* of the body */
+    struct span origin;
+    struct span device;
     struct span authorization;
     struct span last_event; /* the id of the last event a client has of a stream */
     struct span forwarded[REQUEST_FORWARDED];
