@@ -262,7 +262,7 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                                 .type = exchange->type,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
-                                .lasting = exchange->status == STATUS_READONLY,
+                                .lasting = status_lasts(exchange->status),
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
                                 .stream = stream_is_due(exchange),

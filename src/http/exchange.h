@@ -27,6 +27,7 @@ struct slot {
 };
 
 struct exchange {
+    const struct server *server;
     struct request_reader reader;
     bool continued; /* the client was told to send its body */
     bool answering;

@@ -73,7 +73,8 @@ static bool write_result(struct buffer *out, const struct exchange *exchange, ui
         out->length = length;
         request->status = STATUS_ANSWER_TOO_LARGE;
     }
-    return write_error(out, exchange, before, request->status, status_sentence(request->status));
+    return write_error(out, exchange, before, request->status,
+                       server_sentence(exchange->server, request->status));
 }
 
 /* What one request of the batch came to. */
@@ -89,7 +90,8 @@ static bool write_part(struct buffer *out, const struct exchange *exchange, uint
 static void note_status(struct exchange *exchange, const struct hot_request *request)
 {
     if (exchange->route != NULL && !request->own && request->status != STATUS_OK)
-        exchange_refuse(exchange, request->status, status_sentence(request->status));
+        exchange_refuse(exchange, request->status,
+                        server_sentence(exchange->server, request->status));
 }
 
 /* An operation was run, and its answer is an error. */
@@ -142,7 +144,8 @@ static enum status gather_passed(struct running *r, const struct op_spec *spec, 
     } else if (loop->scratch.sentence[0] != '\0') {
         where_explain(exchange, &loop->scratch, exchange->sentence, sizeof exchange->sentence);
     } else if (status != STATUS_BLOCKED && status != STATUS_MORE) {
-        snprintf(exchange->sentence, sizeof exchange->sentence, "%s", status_sentence(status));
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
+                 server_sentence(exchange->server, status));
     }
     return status;
 }
@@ -364,7 +367,7 @@ static void write_page(struct running *r, struct exchange *exchange)
     status = page->write(r->loop, &exchange->reply);
     exchange->type = page->type;
     if (status != STATUS_OK)
-        exchange_refuse(exchange, status, status_sentence(status));
+        exchange_refuse(exchange, status, server_sentence(exchange->server, status));
     batch_lap(r);
 }
 
@@ -462,6 +465,7 @@ static bool http_open(struct conn *conn)
     }
     exchange->text.budget = exchange->words.budget = exchange->reply.budget =
         exchange->reader.body.budget = budget;
+    exchange->server = conn->loop->server;
     conn->exchange = exchange;
     return true;
 }
@@ -490,7 +494,7 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
     struct buffer body = {.budget = out->budget};
     struct response response = {.code = status_http(status),
                                 .type = RESPOND_JSON,
-                                .lasting = status == STATUS_READONLY,
+                                .lasting = status_lasts(status),
                                 .last = (flags & FACE_LAST) != 0};
     if (exchange != NULL) {
         response.origin = exchange->origin_known ? exchange->origin : NULL;

@@ -501,6 +501,38 @@ static void ready_or_not(void **state)
     close(client);
 }
 
+/* What a restart alone mends is not to be tried again, and says why. */
+static void a_store_that_failed_says_so(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.parts.lag_slow_bytes = 1;
+    fake.parts.lag_max_bytes = 2;
+    fake_start(&fake);
+    int client = http_open();
+    const char *put = "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n";
+    client_send(client, put);
+    assert_int_equal(read_response(client, false), 200);
+    client_send(client, put);
+    assert_int_equal(read_response(client, false), 503);
+    assert_non_null(strstr(body, "LAGGING"));
+    assert_non_null(strstr(head, "Retry-After: 1\n"));
+    server_store_failed(&fake.server, "it is made of paper");
+    client_send(client, put);
+    expect(client, 503,
+           "{\"error\":{\"code\":\"STORE_FAILED\",\"message\":\"the store takes nothing more until "
+           "the server is restarted: it is made of paper\"}}");
+    assert_null(strstr(head, "Retry-After"));
+    post(client, "/v1/batch", "{\"operations\":[[\"LIKE\",\"1\",\"video:3\"]]}");
+    assert_int_equal(read_response(client, false), 200);
+    assert_non_null(strstr(body, "made of paper"));
+    get(client, "/readyz");
+    assert_int_equal(read_response(client, false), 503);
+    assert_non_null(strstr(body, "made of paper"));
+    close(client);
+    fake_stop(&fake);
+}
+
 /* More of them in a row than a batch has room for items. */
 static void refusals_leave_nothing_behind(void **state)
 {
@@ -619,6 +651,7 @@ int main(void)
         cmocka_unit_test(a_batch_waits_for_the_guard),
         cmocka_unit_test(too_many_connections),
         ON_A_SERVER(ready_or_not),
+        cmocka_unit_test(a_store_that_failed_says_so),
         ON_A_SERVER(refusals_leave_nothing_behind),
         ON_A_SERVER(refusals_name_what_http_knows),
         ON_A_SERVER(stopping_answers_what_a_worker_has),
