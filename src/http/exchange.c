@@ -11,7 +11,6 @@
 #include "live/event.h"
 
 #define BATCH_PATH "/v1/batch"
-#define SHOWN_MAX  64 /* bytes of a header that an error shows */
 
 void exchange_refuse(struct exchange *exchange, enum status status, const char *sentence)
 {
@@ -19,6 +18,7 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s", sentence);
     exchange->status = status;
     exchange->allow = 0; /* whatever was found out before */
+    exchange->fields = NULL;
     exchange->next = exchange->count;
 }
 
@@ -98,6 +98,7 @@ static void refuse_type(struct exchange *exchange, const char *bytes)
     const struct request *request = &exchange->reader.request;
     bool encoded = request->json;
     struct text given = request_text(bytes, encoded ? request->encoding : request->type);
+    char shown[TEXT_SHOWN];
     const char *header = encoded ? "Content-Encoding" : "Content-Type";
     const char *expected =
         encoded ? "left out, compressed bodies are not taken" : "application/json";
@@ -106,9 +107,7 @@ static void refuse_type(struct exchange *exchange, const char *bytes)
                  "the header %s is missing, it must be %s", header, expected);
     else
         snprintf(exchange->sentence, sizeof exchange->sentence,
-                 "the header %s must be %s, got '%.*s'%s", header, expected,
-                 (int)(given.length < SHOWN_MAX ? given.length : SHOWN_MAX), given.bytes,
-                 given.length > SHOWN_MAX ? " and more" : "");
+                 "the header %s must be %s, got '%s'", header, expected, text_show(given, shown));
     exchange_refuse(exchange, STATUS_NOT_JSON, exchange->sentence);
 }
 
@@ -219,6 +218,8 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->status = STATUS_OK;
     exchange->code = 200;
     exchange->type = RESPOND_JSON;
+    exchange->fields = NULL;
+    exchange->negotiated = false;
     exchange->allow = 0;
     exchange->retry_s = 0;
     exchange->text.length = exchange->reply.length = 0;
@@ -260,6 +261,8 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
     bool written = complete(exchange);
     struct response response = {.code = exchange->code,
                                 .type = exchange->type,
+                                .fields = exchange->fields,
+                                .negotiated = exchange->negotiated,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
                                 .lasting = status_lasts(exchange->status),

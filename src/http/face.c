@@ -323,6 +323,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, co
 {
     exchange->method = exchange->reader.request.method;
     exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
+    exchange->negotiated = false;
     exchange->allow = 0;
     exchange->retry_s = 0;
     if (exchange->reader.parsed)
@@ -355,7 +356,21 @@ static bool is_for_all(const struct exchange *exchange)
     return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
 }
 
-static void write_page(struct running *r, struct exchange *exchange)
+/* In the form that the client asks for, if there are two. */
+static enum status write_form(struct loop *loop, struct exchange *exchange, const char *bytes)
+{
+    const struct page *page = exchange->page;
+    const struct request *request = &exchange->reader.request;
+    exchange->negotiated = page->write_html != NULL;
+    exchange->type = page->type;
+    if (!exchange->negotiated || !accept_prefers_html(&request->accept))
+        return page->write(loop, &exchange->reply);
+    exchange->type = RESPOND_HTML;
+    exchange->fields = page->html_fields;
+    return page->write_html(loop, request_text(bytes, request->host), &exchange->reply);
+}
+
+static void write_page(struct running *r, struct exchange *exchange, const char *bytes)
 {
     const struct page *page = exchange->page;
     enum status status = page->limited ? batch_limit_other(r) : STATUS_OK;
@@ -364,8 +379,7 @@ static void write_page(struct running *r, struct exchange *exchange)
         exchange_refuse(exchange, status, exchange->sentence);
         return;
     }
-    status = page->write(r->loop, &exchange->reply);
-    exchange->type = page->type;
+    status = write_form(r->loop, exchange, bytes);
     if (status != STATUS_OK)
         exchange_refuse(exchange, status, server_sentence(exchange->server, status));
     batch_lap(r);
@@ -387,7 +401,7 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
                         "the header X-Device-Id must be up to 128 printable characters without "
                         "spaces");
     else if (exchange->status == STATUS_OK && exchange->page != NULL)
-        write_page(r, exchange);
+        write_page(r, exchange, bytes);
     if (exchange->status != STATUS_OK)
         count_refusal(r->loop, operation_of(exchange), exchange->status);
     request_reset(&exchange->reader);

@@ -24,6 +24,7 @@ enum field {
     FIELD_FORWARDED,
     FIELD_AUTHORIZATION,
     FIELD_LAST_EVENT,
+    FIELD_ACCEPT,
     FIELD_COUNT
 };
 
@@ -41,6 +42,7 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_FORWARDED] = "X-Forwarded-For",
     [FIELD_AUTHORIZATION] = "Authorization",
     [FIELD_LAST_EVENT] = "Last-Event-ID",
+    [FIELD_ACCEPT] = "Accept",
 };
 
 /* The parsing of one head. */
@@ -140,6 +142,9 @@ static const char *take_value(struct parsing *p, struct text value)
         return NULL;
     case FIELD_LAST_EVENT:
         request->last_event = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_ACCEPT:
+        accept_take(&request->accept, value);
         return NULL;
     case FIELD_FORWARDED:
         take_forwarded(request, span_of(p, value.bytes, value.length));

@@ -220,9 +220,9 @@ enum status words_of_batch(struct exchange *exchange, const struct commands *com
     }
     const struct command *command = commands_find(commands, text_of(name));
     if (command == NULL || command->op == NULL) {
-        struct text given = text_of(name);
-        snprintf(sentence, size, "there is no operation '%.*s', /openapi.json lists what there is",
-                 SHOWN(given));
+        char shown[TEXT_SHOWN];
+        snprintf(sentence, size, "there is no operation '%s', /openapi.json lists what there is",
+                 text_show(text_of(name), shown));
         return STATUS_UNKNOWN_COMMAND;
     }
     *spec = command->op;

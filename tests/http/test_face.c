@@ -501,6 +501,43 @@ static void ready_or_not(void **state)
     close(client);
 }
 
+/* At "/" a browser gets a page and all others JSON; a host that is no plain name is not repeated. */
+static void the_first_page(void **state)
+{
+    (void)state;
+    int client = http_open();
+    char wanted[128];
+    get(client, "/");
+    assert_int_equal(read_response(client, false), 200);
+    assert_non_null(strstr(body, "\"name\":\"laud\""));
+    assert_non_null(strstr(head, "Content-Type: application/json\n"));
+    assert_non_null(strstr(head, "Vary: Accept\n"));
+    assert_null(strstr(head, "Content-Security-Policy"));
+#define PAGE(host) "GET / HTTP/1.1\r\nAccept: text/html\r\nHost: " host "\r\n\r\n"
+    client_send(client, PAGE("like.example:80"));
+    assert_int_equal(read_response(client, false), 200);
+    assert_non_null(strstr(head, "Content-Type: text/html; charset=utf-8\n"));
+    assert_non_null(
+        strstr(head, "Content-Security-Policy: default-src 'none'; style-src 'sha256-"));
+    assert_non_null(strstr(body, "curl -X PUT 'http://like.example:80/v1/items/"));
+    assert_null(strstr(body, "Authorization"));
+    client_send(client, PAGE("a';touch${IFS}x;'"));
+    assert_int_equal(read_response(client, false), 400);
+    close(client);
+    client = http_open();
+    client_send(client, PAGE("a&lt;';id;'"));
+    assert_int_equal(read_response(client, false), 200);
+    assert_null(strstr(body, "id;"));
+    snprintf(wanted, sizeof wanted, "'http://127.0.0.1:%u/v1/items/", fake.server.http_port);
+    assert_non_null(strstr(body, wanted));
+    client_send(client, "HEAD / HTTP/1.1\r\n" HOST "\r\n");
+    assert_int_equal(read_response(client, true), 200);
+    post(client, "/", "{}");
+    assert_int_equal(read_response(client, false), 405);
+    assert_non_null(strstr(head, "Allow: GET, HEAD, OPTIONS\n"));
+    close(client);
+}
+
 /* What a restart alone mends is not to be tried again, and says why. */
 static void a_store_that_failed_says_so(void **state)
 {
@@ -651,6 +688,7 @@ int main(void)
         cmocka_unit_test(a_batch_waits_for_the_guard),
         cmocka_unit_test(too_many_connections),
         ON_A_SERVER(ready_or_not),
+        ON_A_SERVER(the_first_page),
         cmocka_unit_test(a_store_that_failed_says_so),
         ON_A_SERVER(refusals_leave_nothing_behind),
         ON_A_SERVER(refusals_name_what_http_knows),
