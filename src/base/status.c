@@ -36,3 +36,8 @@ int status_http(enum status status)
     ASSERT(status < STATUS_COUNT);
     return table[status].http;
 }
+
+bool status_lasts(enum status status)
+{
+    return status == STATUS_READONLY || status == STATUS_STORE_FAILED;
+}

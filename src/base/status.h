@@ -5,6 +5,8 @@
 #ifndef LAUD_BASE_STATUS_H
 #define LAUD_BASE_STATUS_H
 
+#include <stdbool.h>
+
 enum status {
 #define STATUS(name, resp, http, sentence) STATUS_##name,
 #include "base/status.def"
@@ -16,5 +18,6 @@ const char *status_name(enum status status);     /* "DISK_FULL" */
 const char *status_resp(enum status status);     /* "READONLY" */
 const char *status_sentence(enum status status); /* "the disk is full, …" */
 int status_http(enum status status);             /* 503 */
+bool status_lasts(enum status status);           /* until a restart: trying again is of no use */
 
 #endif

@@ -111,9 +111,18 @@ static void save_boards(void *context, uint64_t position)
                  s->parts.boards_path, strerror(-result));
 }
 
-static bool reach(void *context, uint64_t position, unsigned timeout_ms)
+static void store_failed(void *context, const char *why)
 {
-    return projector_reach(context, position, timeout_ms);
+    struct serving *s = context;
+    server_store_failed(&s->server, why);
+}
+
+static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
+{
+    struct serving *s = context;
+    if (projector_reach(s->projector, position, timeout_ms))
+        return STATUS_OK;
+    return atomic_load(&s->server.guard.store_failed) ? STATUS_STORE_FAILED : STATUS_LAGGING;
 }
 
 static bool start_projector(struct serving *s)
@@ -124,6 +133,7 @@ static bool start_projector(struct serving *s)
         return true;
     struct projector_options options = recover_projector(parts);
     options.moved = projected;
+    options.failed = store_failed;
     if (s->options.boards)
         options.save = save_boards;
     options.context = s;
@@ -131,7 +141,7 @@ static bool start_projector(struct serving *s)
     if (hot_memory_start(parts->hot))
         s->projector = projector_start(&options, problem, sizeof problem);
     if (s->projector != NULL)
-        hot_memory_set_reach(parts->hot, reach, s->projector);
+        hot_memory_set_reach(parts->hot, reach, s);
     else
         log_error("cannot start the projector: %s", problem);
     return s->projector != NULL;

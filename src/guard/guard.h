@@ -28,6 +28,7 @@ struct guard {
     uint64_t lag_slow;          /* set once */
     uint64_t lag_max;           /* likewise; 0: no bound, and no slowing down */
     _Atomic uint64_t projected; /* position of the journal that the store has reached */
+    atomic_bool store_failed;   /* for good: it catches up only after a restart */
     atomic_bool stopping;
 };
 
@@ -77,7 +78,7 @@ static inline enum status guard_admit_writes(struct guard *guard, const struct p
     uint64_t lag = guard_lag(guard);
     if (lag > guard->lag_slow) {
         if (lag > guard->lag_max)
-            return STATUS_LAGGING;
+            return atomic_load(&guard->store_failed) ? STATUS_STORE_FAILED : STATUS_LAGGING;
         if (guard_wait_ns(guard, pacer, lag, now_ns) > 0)
             return STATUS_BLOCKED;
     }

@@ -41,3 +41,10 @@ bool asker_take_client(struct conn *conn, const struct request *request, const c
     return limits_device(&conn->loop->server->limits, request_text(bytes, request->device),
                          &ask->who[LIMIT_BY_DEVICE]);
 }
+
+const char *asker_refusal(const struct request *request)
+{
+    return request->authorization.length == 0
+               ? "the header Authorization is missing, it must be Bearer and a token of this server"
+               : "the header Authorization must be Bearer and a token of this server";
+}

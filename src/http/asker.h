@@ -14,4 +14,7 @@ void asker_take_token(struct conn *conn, const struct request *request, const ch
 /* Client and device, for the limits. False: no device can have such an id. */
 bool asker_take_client(struct conn *conn, const struct request *request, const char *bytes);
 
+/* Why one without a token that is known is refused. */
+const char *asker_refusal(const struct request *request);
+
 #endif

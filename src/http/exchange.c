@@ -18,6 +18,7 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s", sentence);
     exchange->status = status;
     exchange->allow = 0; /* whatever was found out before */
+    exchange->fields = NULL;
     exchange->next = exchange->count;
 }
 
@@ -67,7 +68,8 @@ static void begin_batch(struct exchange *exchange)
     size_t count = json_array_size(operations);
     char sentence[64];
     if (exchange->target.parameter_count > 0) {
-        exchange_refuse(exchange, STATUS_BAD_ARGUMENT, "no parameters are taken here");
+        exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
+                        "this path takes no parameters in its query");
     } else if (!json_is_array(operations) || json_object_size(exchange->json.root) != 1) {
         exchange_refuse(exchange, STATUS_BAD_JSON,
                         "the body must be {\"operations\":[[\"NAME\",\"word\",...],...]}");
@@ -90,18 +92,38 @@ static void begin_route(struct exchange *exchange)
         exchange_refuse(exchange, status, exchange->sentence);
 }
 
+/* The headers say that the body is no JSON, or not plainly. */
+static void refuse_type(struct exchange *exchange, const char *bytes)
+{
+    const struct request *request = &exchange->reader.request;
+    bool encoded = request->json;
+    struct text given = request_text(bytes, encoded ? request->encoding : request->type);
+    char shown[TEXT_SHOWN];
+    const char *header = encoded ? "Content-Encoding" : "Content-Type";
+    const char *expected =
+        encoded ? "left out, compressed bodies are not taken" : "application/json";
+    if (given.length == 0)
+        snprintf(exchange->sentence, sizeof exchange->sentence,
+                 "the header %s is missing, it must be %s", header, expected);
+    else
+        snprintf(exchange->sentence, sizeof exchange->sentence,
+                 "the header %s must be %s, got '%s'", header, expected, text_show(given, shown));
+    exchange_refuse(exchange, STATUS_NOT_JSON, exchange->sentence);
+}
+
 /* Reads the body where one is taken, and refuses it where none is. */
-static bool take_body(struct exchange *exchange, struct text body, struct loop *loop)
+static bool take_body(struct exchange *exchange, struct loop *loop, const char *bytes,
+                      struct text body)
 {
     const struct request *request = &exchange->reader.request;
     enum status status = STATUS_OK;
     if (exchange->method != VERB_POST) {
         if (body.length > 0)
-            exchange_refuse(exchange, STATUS_BAD_ARGUMENT, "no body is taken here");
+            exchange_refuse(exchange, STATUS_BAD_ARGUMENT, "this path and method take no body");
         return body.length == 0;
     }
     if (!request->json || request->encoded) {
-        exchange_refuse(exchange, STATUS_NOT_JSON, status_sentence(STATUS_NOT_JSON));
+        refuse_type(exchange, bytes);
         return false;
     }
     status = json_in_read(&exchange->json, body, loop->server->parts.budget, exchange->sentence,
@@ -126,7 +148,8 @@ static void tell_methods(struct exchange *exchange)
     exchange->allow = methods;
 }
 
-static void find_out(struct exchange *exchange, struct loop *loop, struct text body)
+static void find_out(struct exchange *exchange, struct loop *loop, const char *bytes,
+                     struct text body)
 {
     const struct target *target = &exchange->target;
     enum verb method = exchange->method;
@@ -141,7 +164,7 @@ static void find_out(struct exchange *exchange, struct loop *loop, struct text b
         return;
     }
     exchange->route = route;
-    if (!take_body(exchange, body, loop))
+    if (!take_body(exchange, loop, bytes, body))
         return;
     exchange->page = page;
     if (batch)
@@ -168,13 +191,14 @@ static bool is_rebound(const struct exchange *exchange, const struct loop *loop,
 }
 
 /* Finds out what is asked for, if it may be. */
-static void look(struct exchange *exchange, struct loop *loop, struct text host, struct text body)
+static void look(struct exchange *exchange, struct loop *loop, const char *bytes, struct text body)
 {
+    struct text host = request_text(bytes, exchange->reader.request.host);
     const struct page *page = page_find(&exchange->target);
     if ((page == NULL || !page->open) && is_rebound(exchange, loop, host))
         exchange_refuse(exchange, STATUS_FOREIGN_HOST, status_sentence(STATUS_FOREIGN_HOST));
     else
-        find_out(exchange, loop, body);
+        find_out(exchange, loop, bytes, body);
 }
 
 bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
@@ -194,6 +218,8 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->status = STATUS_OK;
     exchange->code = 200;
     exchange->type = RESPOND_JSON;
+    exchange->fields = NULL;
+    exchange->negotiated = false;
     exchange->allow = 0;
     exchange->retry_s = 0;
     exchange->text.length = exchange->reply.length = 0;
@@ -204,7 +230,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     const char *problem =
         target_read(&exchange->target, exchange->text.bytes, exchange->text.length, host);
     if (problem == NULL) {
-        look(exchange, loop, host, body);
+        look(exchange, loop, bytes, body);
     } else {
         exchange->keep_alive = false;
         exchange_refuse(exchange, STATUS_BAD_PROTOCOL, problem);
@@ -235,9 +261,11 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
     bool written = complete(exchange);
     struct response response = {.code = exchange->code,
                                 .type = exchange->type,
+                                .fields = exchange->fields,
+                                .negotiated = exchange->negotiated,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
-                                .lasting = exchange->status == STATUS_READONLY,
+                                .lasting = status_lasts(exchange->status),
                                 .origin = exchange->origin_known ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
                                 .stream = stream_is_due(exchange),

@@ -27,6 +27,7 @@ struct slot {
 };
 
 struct exchange {
+    const struct server *server;
     struct request_reader reader;
     bool continued; /* the client was told to send its body */
     bool answering;
@@ -50,11 +51,13 @@ struct exchange {
     /* The answer. */
     enum status status; /* not OK: an error, and why */
     char sentence[256];
-    int code;          /* of HTTP, if the status is OK */
-    const char *type;  /* of the body; NULL: there is none */
-    unsigned allow;    /* methods to tell, as bits; 0: none */
-    uint64_t retry_s;  /* when to come again; 0: not told */
-    bool origin_known; /* the web page that asks is one of --cors-origin's */
+    int code;           /* of HTTP, if the status is OK */
+    const char *type;   /* of the body; NULL: there is none */
+    const char *fields; /* further ones of the head; NULL: none */
+    bool negotiated;    /* what is answered depends on Accept */
+    unsigned allow;     /* methods to tell, as bits; 0: none */
+    uint64_t retry_s;   /* when to come again; 0: not told */
+    bool origin_known;  /* the web page that asks is one of --cors-origin's */
     char origin[256];
     struct buffer reply;
 

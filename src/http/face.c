@@ -16,6 +16,7 @@
 #include "http/page.h"
 #include "http/respond.h"
 #include "http/stream.h"
+#include "http/where.h"
 #include "http/words.h"
 #include "net/batch.h"
 #include "net/permit.h"
@@ -72,7 +73,8 @@ static bool write_result(struct buffer *out, const struct exchange *exchange, ui
         out->length = length;
         request->status = STATUS_ANSWER_TOO_LARGE;
     }
-    return write_error(out, exchange, before, request->status, status_sentence(request->status));
+    return write_error(out, exchange, before, request->status,
+                       server_sentence(exchange->server, request->status));
 }
 
 /* What one request of the batch came to. */
@@ -88,7 +90,8 @@ static bool write_part(struct buffer *out, const struct exchange *exchange, uint
 static void note_status(struct exchange *exchange, const struct hot_request *request)
 {
     if (exchange->route != NULL && !request->own && request->status != STATUS_OK)
-        exchange_refuse(exchange, request->status, status_sentence(request->status));
+        exchange_refuse(exchange, request->status,
+                        server_sentence(exchange->server, request->status));
 }
 
 /* An operation was run, and its answer is an error. */
@@ -131,15 +134,19 @@ static enum status gather_passed(struct running *r, const struct op_spec *spec, 
     struct exchange *exchange = r->conn->exchange;
     enum status status = batch_admit(r, spec);
     loop->scratch.sentence[0] = '\0';
+    loop->scratch.wrong = (struct text){NULL, 0};
     if (status == STATUS_OK)
         status = op_decode(spec, words_at(exchange, first), count, loop->server->parts.names,
                            r->time_s, &loop->scratch, &loop->requests[r->batch]);
     if (status == STATUS_OK) {
         r->conn->passed = false;
         exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
-    } else if (status != STATUS_BLOCKED && status != STATUS_MORE)
+    } else if (loop->scratch.sentence[0] != '\0') {
+        where_explain(exchange, &loop->scratch, exchange->sentence, sizeof exchange->sentence);
+    } else if (status != STATUS_BLOCKED && status != STATUS_MORE) {
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
-                 loop->scratch.sentence[0] ? loop->scratch.sentence : status_sentence(status));
+                 server_sentence(exchange->server, status));
+    }
     return status;
 }
 
@@ -316,6 +323,7 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, co
 {
     exchange->method = exchange->reader.request.method;
     exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
+    exchange->negotiated = false;
     exchange->allow = 0;
     exchange->retry_s = 0;
     if (exchange->reader.parsed)
@@ -348,7 +356,21 @@ static bool is_for_all(const struct exchange *exchange)
     return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
 }
 
-static void write_page(struct running *r, struct exchange *exchange)
+/* In the form that the client asks for, if there are two. */
+static enum status write_form(struct loop *loop, struct exchange *exchange, const char *bytes)
+{
+    const struct page *page = exchange->page;
+    const struct request *request = &exchange->reader.request;
+    exchange->negotiated = page->write_html != NULL;
+    exchange->type = page->type;
+    if (!exchange->negotiated || !accept_prefers_html(&request->accept))
+        return page->write(loop, &exchange->reply);
+    exchange->type = RESPOND_HTML;
+    exchange->fields = page->html_fields;
+    return page->write_html(loop, request_text(bytes, request->host), &exchange->reply);
+}
+
+static void write_page(struct running *r, struct exchange *exchange, const char *bytes)
 {
     const struct page *page = exchange->page;
     enum status status = page->limited ? batch_limit_other(r) : STATUS_OK;
@@ -357,10 +379,9 @@ static void write_page(struct running *r, struct exchange *exchange)
         exchange_refuse(exchange, status, exchange->sentence);
         return;
     }
-    status = page->write(r->loop, &exchange->reply);
-    exchange->type = page->type;
+    status = write_form(r->loop, exchange, bytes);
     if (status != STATUS_OK)
-        exchange_refuse(exchange, status, status_sentence(status));
+        exchange_refuse(exchange, status, server_sentence(exchange->server, status));
     batch_lap(r);
 }
 
@@ -374,12 +395,13 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
     if (!exchange_begin(exchange, r->loop, bytes, unknown ? (struct text){NULL, 0} : body))
         return STATUS_NO_MEMORY;
     if (unknown && exchange->status != STATUS_BAD_PROTOCOL && !is_for_all(exchange))
-        exchange_refuse(exchange, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+        exchange_refuse(exchange, STATUS_NO_AUTH, asker_refusal(&exchange->reader.request));
     else if (r->limits != 0 && !asker_take_client(r->conn, &exchange->reader.request, bytes))
         exchange_refuse(exchange, STATUS_BAD_ARGUMENT,
-                        "X-Device-Id must be up to 128 printable characters without spaces");
+                        "the header X-Device-Id must be up to 128 printable characters without "
+                        "spaces");
     else if (exchange->status == STATUS_OK && exchange->page != NULL)
-        write_page(r, exchange);
+        write_page(r, exchange, bytes);
     if (exchange->status != STATUS_OK)
         count_refusal(r->loop, operation_of(exchange), exchange->status);
     request_reset(&exchange->reader);
@@ -409,7 +431,8 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
     enum status status =
         request_read(&exchange->reader, &limits, bytes, length, &body, &taken, &problem);
     if (status == STATUS_MORE && waits_for_nobody(r->conn, exchange, bytes))
-        return refuse_bytes(r, exchange, bytes, STATUS_NO_AUTH, status_sentence(STATUS_NO_AUTH));
+        return refuse_bytes(r, exchange, bytes, STATUS_NO_AUTH,
+                            asker_refusal(&exchange->reader.request));
     if (status == STATUS_MORE)
         tell_to_go_on(r, exchange, length);
     if (status == STATUS_MORE || status == STATUS_NO_MEMORY)
@@ -456,6 +479,7 @@ static bool http_open(struct conn *conn)
     }
     exchange->text.budget = exchange->words.budget = exchange->reply.budget =
         exchange->reader.body.budget = budget;
+    exchange->server = conn->loop->server;
     conn->exchange = exchange;
     return true;
 }
@@ -484,7 +508,7 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
     struct buffer body = {.budget = out->budget};
     struct response response = {.code = status_http(status),
                                 .type = RESPOND_JSON,
-                                .lasting = status == STATUS_READONLY,
+                                .lasting = status_lasts(status),
                                 .last = (flags & FACE_LAST) != 0};
     if (exchange != NULL) {
         response.origin = exchange->origin_known ? exchange->origin : NULL;

@@ -38,6 +38,50 @@ static bool measure(struct text text, size_t *values)
     return true;
 }
 
+/*
+ * What is wrong, in our own words: the library's name its own constants. NULL: the syntax, of which it
+ * says plainly what it expected.
+ */
+static const char *reason_of(enum json_error_code code)
+{
+    switch ((int)code) {
+    case json_error_invalid_utf8:
+        return "the body has a byte that is not UTF-8";
+    case json_error_premature_end_of_input:
+        return "the body ends before its JSON is complete";
+    case json_error_end_of_input_expected:
+        return "the body has something behind the end of its JSON";
+    case json_error_null_character:
+        return "a string in the body has the character \\u0000, which is not allowed";
+    case json_error_null_byte_in_key:
+        return "the name of a member has the character \\u0000, which is not allowed";
+    case json_error_duplicate_key:
+        return "the body has the same member twice";
+    case json_error_numeric_overflow:
+        return "the body has a number that is too large, integers must fit 64 bits";
+    default:
+        return NULL;
+    }
+}
+
+static enum status refuse(const json_error_t *error, struct text text, char *sentence, size_t size)
+{
+    enum json_error_code code = json_error_code(error);
+    const char *reason = reason_of(code);
+    if (code == json_error_out_of_memory) {
+        snprintf(sentence, size, "%s", status_sentence(STATUS_NO_MEMORY));
+        return STATUS_NO_MEMORY;
+    }
+    if (text.length == 0)
+        snprintf(sentence, size, "the body is empty, it must be JSON");
+    else if (reason != NULL)
+        snprintf(sentence, size, "%s, near line %d, column %d", reason, error->line, error->column);
+    else
+        snprintf(sentence, size, "the body is not JSON: %s, line %d, column %d", error->text,
+                 error->line, error->column);
+    return STATUS_BAD_JSON;
+}
+
 enum status json_in_read(struct json_in *in, struct text text, struct memory_budget *budget,
                          char *sentence, size_t size)
 {
@@ -64,8 +108,7 @@ enum status json_in_read(struct json_in *in, struct text text, struct memory_bud
                               JSON_REJECT_DUPLICATES, &error);
     if (in->root == NULL) {
         memory_release_connection(budget, charged);
-        snprintf(sentence, size, "the body is not JSON: %s, line %d", error.text, error.line);
-        return STATUS_BAD_JSON;
+        return refuse(&error, text, sentence, size);
     }
     in->charged = charged;
     return STATUS_OK;

@@ -286,6 +286,16 @@ static bool write_responses(struct buffer *out, const char *type, const char *sc
                type, schema);
 }
 
+/* The same of a page that browsers get as HTML. */
+static bool write_two_forms(struct buffer *out, const char *type, const char *schema)
+{
+    return say(out,
+               "\"responses\":{\"200\":{\"description\":\"The answer.\",\"content\":{\"%s\":{"
+               "\"schema\":{\"$ref\":\"#/components/schemas/%s\"}},\"text/html\":{"
+               "\"schema\":{\"$ref\":\"#/components/schemas/Text\"}}}}}},",
+               type, schema);
+}
+
 static bool write_route(struct buffer *out, const struct route *route)
 {
     const struct op_spec *op = op_get(route->op);
@@ -315,10 +325,11 @@ static bool write_path(struct buffer *out, size_t index)
 
 static bool write_page(struct buffer *out, const struct page *page)
 {
+    const char *schema = strcmp(page->type, RESPOND_JSON) == 0 ? "Status" : "Text";
     return say(out, "\"%s\":{\"get\":{\"summary\":", page->path) &&
            answer_write_string(out, page->summary) && answer_write_text(out, ",") &&
-           write_responses(out, page->type,
-                           strcmp(page->type, RESPOND_JSON) == 0 ? "Status" : "Text") &&
+           (page->write_html != NULL ? write_two_forms(out, page->type, schema)
+                                     : write_responses(out, page->type, schema)) &&
            close_list(out, "},");
 }
 

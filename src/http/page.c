@@ -6,6 +6,7 @@
 #include "http/openapi.h"
 #include "http/respond.h"
 #include "http/route.h"
+#include "http/welcome.h"
 #include "net/info.h"
 
 /* The process runs and its loop turns: that is all there is to it. */
@@ -37,12 +38,34 @@ static enum status write_metrics(struct loop *loop, struct buffer *out)
 }
 
 static const struct page pages[] = {
-    {"/healthz", RESPOND_JSON, "200 while the process runs.", write_health, true, false},
-    {"/readyz", RESPOND_JSON, "200 while writes are taken, else 503 and why not.", write_ready,
-     true, false},
-    {"/metrics", "text/plain; version=0.0.4", "The server's numbers, for Prometheus.",
-     write_metrics, false, true},
-    {"/openapi.json", RESPOND_JSON, "This document.", write_openapi, true, true},
+    {.path = "/",
+     .type = RESPOND_JSON,
+     .summary = "What this server is, and where to go from here; HTML for a browser.",
+     .write = welcome_write,
+     .open = true,
+     .write_html = welcome_write_html,
+     .html_fields = welcome_fields},
+    {.path = "/healthz",
+     .type = RESPOND_JSON,
+     .summary = "200 while the process runs.",
+     .write = write_health,
+     .open = true},
+    {.path = "/readyz",
+     .type = RESPOND_JSON,
+     .summary = "200 while writes are taken, else 503 and why not.",
+     .write = write_ready,
+     .open = true},
+    {.path = "/metrics",
+     .type = "text/plain; version=0.0.4",
+     .summary = "The server's numbers, for Prometheus.",
+     .write = write_metrics,
+     .limited = true},
+    {.path = "/openapi.json",
+     .type = RESPOND_JSON,
+     .summary = "This document.",
+     .write = write_openapi,
+     .open = true,
+     .limited = true},
 };
 
 size_t page_count(void)

@@ -15,6 +15,9 @@ struct page {
     enum status (*write)(struct loop *loop, struct buffer *out);
     bool open;    /* to those without a token, too */
     bool limited; /* takes as long as many reads, and counts as one of its address */
+    /* Writes it for somebody who reads, if the client asks for HTML; NULL: there is one form only. */
+    enum status (*write_html)(struct loop *loop, struct text host, struct buffer *out);
+    const char *html_fields; /* of the head of that, whole lines */
 };
 
 size_t page_count(void);

@@ -24,6 +24,7 @@ enum field {
     FIELD_FORWARDED,
     FIELD_AUTHORIZATION,
     FIELD_LAST_EVENT,
+    FIELD_ACCEPT,
     FIELD_COUNT
 };
 
@@ -41,6 +42,7 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_FORWARDED] = "X-Forwarded-For",
     [FIELD_AUTHORIZATION] = "Authorization",
     [FIELD_LAST_EVENT] = "Last-Event-ID",
+    [FIELD_ACCEPT] = "Accept",
 };
 
 /* The parsing of one head. */
@@ -110,19 +112,22 @@ static const char *take_value(struct parsing *p, struct text value)
     switch (p->field) {
     case FIELD_HOST:
         request->host = span_of(p, value.bytes, value.length);
-        return is_host(value) ? NULL : "Host must be one host, with a port or without";
+        return is_host(value) ? NULL : "the header Host must be one host, with a port or without";
     case FIELD_TRANSFER:
         request->chunked = true;
-        return text_is(value, "chunked") ? NULL : "Transfer-Encoding can only be chunked";
+        return text_is(value, "chunked") ? NULL
+                                         : "the header Transfer-Encoding can only be chunked";
     case FIELD_TYPE:
+        request->type = span_of(p, value.bytes, value.length);
         request->json = is_json(value);
         return NULL;
     case FIELD_ENCODING:
+        request->encoding = span_of(p, value.bytes, value.length);
         request->encoded = !text_is(value, "identity");
         return NULL;
     case FIELD_EXPECT:
         request->expects = true;
-        return text_is(value, "100-continue") ? NULL : "Expect can only be 100-continue";
+        return text_is(value, "100-continue") ? NULL : "the header Expect can only be 100-continue";
     case FIELD_ORIGIN:
         request->origin = span_of(p, value.bytes, value.length);
         return NULL;
@@ -137,6 +142,9 @@ static const char *take_value(struct parsing *p, struct text value)
         return NULL;
     case FIELD_LAST_EVENT:
         request->last_event = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_ACCEPT:
+        accept_take(&request->accept, value);
         return NULL;
     case FIELD_FORWARDED:
         take_forwarded(request, span_of(p, value.bytes, value.length));
@@ -184,17 +192,17 @@ static const char *find_conflict(const struct parsing *p)
 {
     const uint32_t *seen = p->seen;
     if (seen[FIELD_LENGTH] > 1 || seen[FIELD_TRANSFER] > 1)
-        return "Content-Length or Transfer-Encoding is repeated";
+        return "the header Content-Length or Transfer-Encoding is repeated";
     if (seen[FIELD_LENGTH] > 0 && seen[FIELD_TRANSFER] > 0)
-        return "Content-Length and Transfer-Encoding cannot both be given";
+        return "the headers Content-Length and Transfer-Encoding cannot both be given";
     if (p->request->old && seen[FIELD_TRANSFER] > 0)
-        return "HTTP/1.0 has no Transfer-Encoding";
+        return "HTTP/1.0 has no header Transfer-Encoding";
     if (seen[FIELD_HOST] > 1 || (seen[FIELD_HOST] == 0 && !p->request->old))
-        return "there must be one Host";
+        return "the header Host must be there, and once";
     if (seen[FIELD_TYPE] > 1 || seen[FIELD_ENCODING] > 1 || seen[FIELD_ORIGIN] > 1)
-        return "Content-Type, Content-Encoding or Origin is repeated";
+        return "the header Content-Type, Content-Encoding or Origin is repeated";
     if (seen[FIELD_DEVICE] > 1 || seen[FIELD_AUTHORIZATION] > 1)
-        return "X-Device-Id or Authorization is repeated";
+        return "the header X-Device-Id or Authorization is repeated";
     return NULL;
 }
 
@@ -202,6 +210,26 @@ static const http_parser_settings settings = {.on_url = on_url,
                                               .on_header_field = on_field,
                                               .on_header_value = on_value,
                                               .on_headers_complete = on_headers};
+
+/* The few faults that head_check leaves to the parser, in our own words. */
+static const char *reason_of(enum http_errno error)
+{
+    switch ((int)error) {
+    case HPE_INVALID_CONTENT_LENGTH:
+    case HPE_UNEXPECTED_CONTENT_LENGTH:
+        return "the header Content-Length must be a number of bytes, once";
+    case HPE_INVALID_URL:
+    case HPE_INVALID_HOST:
+    case HPE_INVALID_PORT:
+    case HPE_INVALID_PATH:
+        return "the target in the request line must be a path, and perhaps a query";
+    case HPE_INVALID_CONSTANT:
+    case HPE_INVALID_VERSION:
+        return "the request line must be a method, a path and HTTP/1.1";
+    default:
+        return "the request line or a header is not valid HTTP/1.1";
+    }
+}
 
 static enum status parse_head(struct request_reader *reader, const char *bytes,
                               const char **problem)
@@ -218,7 +246,7 @@ static enum status parse_head(struct request_reader *reader, const char *bytes,
         return STATUS_UNKNOWN_METHOD;
     }
     if (*problem == NULL && (error != HPE_OK || !p.complete))
-        *problem = error == HPE_OK ? "the head is not whole" : http_errno_description(error);
+        *problem = reason_of(error);
     if (*problem == NULL)
         *problem = find_conflict(&p);
     return *problem == NULL ? STATUS_OK : STATUS_BAD_PROTOCOL;
@@ -256,7 +284,9 @@ enum status request_read(struct request_reader *reader, const struct request_lim
             return status;
         reader->parsed = true;
     }
-    *problem = "the chunks of the body are not as they must be";
+    *problem =
+        "the chunked body is malformed: a chunk must be its size in hexadecimal, CR LF, so many "
+        "bytes, CR LF";
     status = read_body(reader, limits, bytes, length, body, used);
     if (status == STATUS_BODY_TOO_LARGE)
         *problem = status_sentence(status);

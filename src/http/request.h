@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "http/accept.h"
 #include "http/chunk.h"
 #include "http/head.h"
 #include "net/buffer.h"
@@ -47,10 +48,13 @@ struct request {
     bool encoded;   /* Content-Encoding: gzip, or the like */
     bool preflight; /* a browser asks what it may do */
     bool expects;   /* the client waits for 100 Continue before it sends the body */
+    struct accept accept;
     struct span target;
     struct span host;
-    struct span origin; /* empty: none was given */
-    struct span device; /* likewise */
+    struct span type;     /* of the body; empty: none was given, as with all that follow */
+    struct span encoding; /* of the body */
+    struct span origin;
+    struct span device;
     struct span authorization;
     struct span last_event; /* the id of the last event a client has of a stream */
     struct span forwarded[REQUEST_FORWARDED];

@@ -93,7 +93,6 @@ static bool write_methods(struct buffer *out, const char *name, unsigned methods
 static bool write_origin(struct buffer *out, const struct response *response)
 {
     return write_field(out, "Access-Control-Allow-Origin: ", response->origin) &&
-           write_field(out, "Vary: ", "Origin") &&
            (!response->preflight ||
             (write_methods(out, "Access-Control-Allow-Methods: ", response->allow) &&
              write_field(out, "Access-Control-Allow-Headers: ",
@@ -117,6 +116,16 @@ static bool write_retry(struct buffer *out, const struct response *response)
                              write_field(out, "Access-Control-Expose-Headers: ", "Retry-After")));
 }
 
+/* What of a request an answer depends on besides its line. */
+static bool write_vary(struct buffer *out, const struct response *response)
+{
+    bool negotiated = response->negotiated, origin = response->origin != NULL;
+    return (!negotiated && !origin) || write_field(out, "Vary: ",
+                                                   !origin       ? "Accept"
+                                                   : !negotiated ? "Origin"
+                                                                 : "Accept, Origin");
+}
+
 static bool write_head(struct buffer *out, const struct response *response, size_t length)
 {
     bool written = write_field(out, "HTTP/1.1 ", reason_of(response->code)) &&
@@ -135,6 +144,8 @@ static bool write_head(struct buffer *out, const struct response *response, size
     if (written && response->code == 401)
         written = write_field(out, "WWW-Authenticate: ", "Bearer");
     written = written && write_retry(out, response);
+    written = written && write_vary(out, response) &&
+              (response->fields == NULL || answer_write_text(out, response->fields));
     if (written && response->origin != NULL)
         written = write_origin(out, response);
     if (written && (response->last || response->old))

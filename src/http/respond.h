@@ -8,6 +8,7 @@
 #include "net/buffer.h"
 
 #define RESPOND_JSON   "application/json"
+#define RESPOND_HTML   "text/html; charset=utf-8"
 #define RESPOND_EVENTS "text/event-stream"
 
 struct response {
@@ -16,6 +17,8 @@ struct response {
     unsigned allow;     /* methods to tell, as bits 1 << enum verb; 0: none */
     uint64_t retry_s;   /* when to come again; 0: not told, but for 503 that is not lasting */
     bool lasting;       /* coming again is of no use before somebody has done something */
+    const char *fields; /* further ones of the head, whole lines; NULL: none */
+    bool negotiated;    /* what is answered depends on Accept */
     const char *origin; /* web origin that may read it; NULL: none is told */
     bool preflight;     /* and what such a page may do */
     bool stream;        /* the body has no end that is known */

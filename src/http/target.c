@@ -80,7 +80,9 @@ static const char *read_query(struct target *target, char *query, size_t length)
         split(&query, &length, '=', &value, &value_length);
         if (!decode(query, length, &parameter.name) ||
             !decode(value, value_length, &parameter.value))
-            return "the query has a percent sign that stands for nothing it may";
+            return "the query has a % that is not followed by the two hexadecimal digits of a "
+                   "printable "
+                   "ASCII character other than space, / and \\";
         if (target->parameter_count == TARGET_PARAMETERS)
             return "the query has too many parameters";
         target->parameters[target->parameter_count++] = parameter;
@@ -113,9 +115,12 @@ const char *target_read(struct target *target, char *text, size_t length, struct
     if (target->asterisk)
         return NULL;
     if (length == 0 || (text[0] != '/' && !strip_host(&text, &length, host)))
-        return "the target must be a path, or http:// with the same host as Host and a path";
+        return "the target in the request line must be a path, or http:// with the host of the "
+               "header "
+               "Host and a path";
     split(&text, &length, '?', &query, &query_length);
     if (!read_path(target, text, length))
-        return "the path has a percent sign that stands for nothing it may";
+        return "the path has a % that is not followed by the two hexadecimal digits of a printable "
+               "ASCII character other than space, / and \\";
     return read_query(target, query, query_length);
 }

@@ -31,15 +31,11 @@ static enum status add_array(struct exchange *exchange, const json_t *array, siz
                              const char *what, char *sentence, size_t size)
 {
     size_t count = json_array_size(array);
-    if (count - from > LIMIT_HTTP_WORDS) {
-        snprintf(sentence, size, "%s has %zu entries, more than any operation takes", what,
-                 count - from);
-        return STATUS_TOO_MANY_ITEMS;
-    }
     for (size_t i = from; i < count; i++) {
         const json_t *value = json_array_get(array, i);
         if (!json_is_string(value)) {
-            snprintf(sentence, size, "%s must be an array of strings", what);
+            snprintf(sentence, size, "%s must be an array of strings, its entry [%zu] is none",
+                     what, i);
             return STATUS_BAD_JSON;
         }
         if (!add_word(exchange, text_of(value)))
@@ -63,7 +59,7 @@ static enum status member_word(struct exchange *exchange, const struct route_wor
         *out = (struct text){exchange->number, (size_t)length};
         return STATUS_OK;
     }
-    snprintf(sentence, size, "'%.*s' must be %s", SHOWN(word->name),
+    snprintf(sentence, size, "the member '%.*s' must be %s", SHOWN(word->name),
              number ? "an integer" : "a string");
     return STATUS_BAD_JSON;
 }
@@ -97,6 +93,24 @@ static enum status find_word(struct exchange *exchange, const struct route_word 
     return STATUS_BAD_ARITY;
 }
 
+/* There must be an item, and no more than the operation takes. */
+static enum status check_items(const struct exchange *exchange, const struct route_word *word,
+                               const char *what, size_t count, char *sentence, size_t size)
+{
+    size_t most = op_get(exchange->route->op)->items_max;
+    if (count == 0) {
+        snprintf(sentence, size, "the %s '%.*s' must have at least one item", what,
+                 SHOWN(word->name));
+        return STATUS_BAD_ARITY;
+    }
+    if (count > most) {
+        snprintf(sentence, size, "the %s '%.*s' must have at most %zu items, got %zu", what,
+                 SHOWN(word->name), most, count);
+        return STATUS_TOO_MANY_ITEMS;
+    }
+    return STATUS_OK;
+}
+
 /* Is the last word but one that of an option, which the last would then be taken for? */
 static bool ends_with_option(const struct route *route, const json_t *array)
 {
@@ -117,38 +131,47 @@ static enum status add_many(struct exchange *exchange, const struct route_word *
                             char *sentence, size_t size)
 {
     const json_t *value = member(exchange, word->name);
+    size_t count = json_array_size(value);
+    char what[64];
+    snprintf(what, sizeof what, "the member '%.*s'", SHOWN(word->name));
     if (!json_is_array(value)) {
-        snprintf(sentence, size, "the member '%.*s' must be an array of strings",
-                 SHOWN(word->name));
+        snprintf(sentence, size, "%s must be an array of strings", what);
         return STATUS_BAD_JSON;
     }
+    enum status status = check_items(exchange, word, "member", count, sentence, size);
+    if (status != STATUS_OK)
+        return status;
     if (ends_with_option(exchange->route, value)) {
-        snprintf(sentence, size, "'%.*s' has the name of an option in it", SHOWN(word->name));
+        snprintf(sentence, size, "the member '%.*s[%zu]' must be type:id, as in video:42",
+                 SHOWN(word->name), count - 2);
         return STATUS_BAD_ARGUMENT;
     }
-    char what[48];
-    snprintf(what, sizeof what, "'%.*s'", SHOWN(word->name));
     return add_array(exchange, value, 0, what, sentence, size);
 }
 
-/* The words of one parameter, between commas. */
-static enum status add_split(struct exchange *exchange, struct text list, char *sentence,
-                             size_t size)
+static size_t count_commas(struct text list)
 {
-    const char *at = list.bytes, *end = list.bytes + list.length, *comma;
-    uint32_t words = 0;
-    do {
-        comma = memchr(at, ',', (size_t)(end - at));
+    size_t count = 0;
+    for (size_t i = 0; i < list.length; i++)
+        count += list.bytes[i] == ',';
+    return count;
+}
+
+/* The words of one parameter, between commas. */
+static enum status add_split(struct exchange *exchange, const struct route_word *word,
+                             struct text list, char *sentence, size_t size)
+{
+    size_t count = list.length > 0 ? count_commas(list) + 1 : 0;
+    enum status status = check_items(exchange, word, "parameter", count, sentence, size);
+    const char *at = list.bytes, *end = list.bytes + list.length;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma != NULL ? comma : end;
-        if (words++ == LIMIT_HTTP_WORDS) {
-            snprintf(sentence, size, "there are more words than any operation takes");
-            return STATUS_TOO_MANY_ITEMS;
-        }
         if (!add_word(exchange, (struct text){at, (size_t)(stop - at)}))
             return out_of_memory(sentence, size);
-        at = stop + (comma != NULL);
-    } while (comma != NULL);
-    return STATUS_OK;
+        at = comma != NULL ? comma + 1 : end;
+    }
+    return status;
 }
 
 enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sentence, size_t size)
@@ -171,7 +194,7 @@ enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sen
         if (status != STATUS_OK || text.bytes == NULL)
             continue;
         if (word.split) {
-            status = add_split(exchange, text, sentence, size);
+            status = add_split(exchange, &word, text, sentence, size);
             continue;
         }
         if ((word.option.length > 0 && !add_word(exchange, word.option)) ||
@@ -197,11 +220,18 @@ enum status words_of_batch(struct exchange *exchange, const struct commands *com
     }
     const struct command *command = commands_find(commands, text_of(name));
     if (command == NULL || command->op == NULL) {
-        snprintf(sentence, size, "there is no operation of this name");
+        char shown[TEXT_SHOWN];
+        snprintf(sentence, size, "there is no operation '%s', /openapi.json lists what there is",
+                 text_show(text_of(name), shown));
         return STATUS_UNKNOWN_COMMAND;
     }
     *spec = command->op;
-    enum status status = add_array(exchange, operation, 1, "an operation", sentence, size);
+    if (json_array_size(operation) > LIMIT_HTTP_WORDS) {
+        snprintf(sentence, size, "the operation has %zu words, more than any takes",
+                 json_array_size(operation));
+        return STATUS_TOO_MANY_ITEMS;
+    }
+    enum status status = add_array(exchange, operation, 1, "the operation", sentence, size);
     *count = words_count(exchange) - first;
     return status;
 }
@@ -217,6 +247,23 @@ static bool is_known(const struct route *route, struct text name)
     return false;
 }
 
+/* Says that the path does not take this one, and what it takes. */
+static enum status refuse_unknown(const struct route *route, const char *what, struct text name,
+                                  char *sentence, size_t size)
+{
+    struct route_word word;
+    size_t used =
+        (size_t)snprintf(sentence, size, "the %s '%.*s' is not known here", what, SHOWN(name));
+    const char *before = ", there are: ";
+    for (const char *at = route->words; used < size && route_next_word(route, &at, &word);) {
+        if (word.segment >= 0)
+            continue;
+        used += (size_t)snprintf(sentence + used, size - used, "%s%.*s", before, SHOWN(word.name));
+        before = ", ";
+    }
+    return STATUS_BAD_ARGUMENT;
+}
+
 static enum status check_parameters(const struct exchange *exchange, char *sentence, size_t size)
 {
     const struct route *route = exchange->route;
@@ -224,10 +271,16 @@ static enum status check_parameters(const struct exchange *exchange, char *sente
     for (unsigned i = 0; i < target->parameter_count; i++) {
         const struct parameter *parameter = &target->parameters[i];
         bool known = route->method != VERB_POST && is_known(route, parameter->name);
-        if (known && route_parameter(target, parameter->name) == parameter)
+        if (!known && route->method == VERB_POST) {
+            snprintf(sentence, size, "the parameter '%.*s' is not known here, a POST takes none",
+                     SHOWN(parameter->name));
+            return STATUS_BAD_ARGUMENT;
+        }
+        if (!known)
+            return refuse_unknown(route, "parameter", parameter->name, sentence, size);
+        if (route_parameter(target, parameter->name) == parameter)
             continue;
-        snprintf(sentence, size, "the parameter '%.*s' is %s here", SHOWN(parameter->name),
-                 known ? "repeated" : "not known");
+        snprintf(sentence, size, "the parameter '%.*s' is repeated", SHOWN(parameter->name));
         return STATUS_BAD_ARGUMENT;
     }
     return STATUS_OK;
@@ -239,17 +292,16 @@ enum status words_check_known(const struct exchange *exchange, char *sentence, s
     if (status != STATUS_OK || exchange->route->method != VERB_POST)
         return status;
     if (!json_is_object(exchange->json.root)) {
-        snprintf(sentence, size, "the body must be an object");
+        snprintf(sentence, size, "the body must be a JSON object");
         return STATUS_BAD_JSON;
     }
     const char *key;
     json_t *value;
     json_object_foreach(exchange->json.root, key, value)
     {
-        if (is_known(exchange->route, (struct text){key, strlen(key)}))
-            continue;
-        snprintf(sentence, size, "the member '%.32s' is not known here", key);
-        return STATUS_BAD_ARGUMENT;
+        struct text name = {key, strlen(key)};
+        if (!is_known(exchange->route, name))
+            return refuse_unknown(exchange->route, "member", name, sentence, size);
     }
     return STATUS_OK;
 }

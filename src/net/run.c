@@ -44,7 +44,8 @@ static void reply_to(struct running *r, uint32_t index)
     const struct loop *loop = r->loop;
     const struct hot_request *request = &loop->requests[index];
     if (request->status != STATUS_OK)
-        refuse(r, request->op, true, request->status, status_sentence(request->status));
+        refuse(r, request->op, true, request->status,
+               server_sentence(loop->server, request->status));
     else
         reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
                                   loop->server->parts.names, r->conn->resp3));
@@ -103,7 +104,7 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
             return STATUS_BLOCKED;
         r->conn->passed = false;
         refuse(r, (uint32_t)(spec - op_get(0)), false, status,
-               sentence[0] ? sentence : status_sentence(status));
+               sentence[0] ? sentence : server_sentence(loop->server, status));
         return STATUS_OK;
     }
     r->conn->passed = false;
@@ -341,7 +342,7 @@ static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch
     return request->status == STATUS_OK
                ? reply_write(&job->out, request, scratch, names, job->resp3)
                : resp_error(&job->out, status_resp(request->status),
-                            status_sentence(request->status));
+                            server_sentence(job->loop->server, request->status));
 }
 
 static bool resp_take_back(struct conn *conn, const struct job *job)

@@ -264,6 +264,19 @@ void server_stop(struct server *server)
     work_stop(&server->work);
 }
 
+void server_store_failed(struct server *server, const char *why)
+{
+    snprintf(server->store_failure, sizeof server->store_failure, "%s: %s",
+             status_sentence(STATUS_STORE_FAILED), why);
+    atomic_store(&server->guard.store_failed, true);
+}
+
+const char *server_sentence(const struct server *server, enum status status)
+{
+    bool known = status == STATUS_STORE_FAILED && atomic_load(&server->guard.store_failed);
+    return known ? server->store_failure : status_sentence(status);
+}
+
 void server_projected(struct server *server, uint64_t position)
 {
     guard_projected(&server->guard, position);

@@ -62,6 +62,7 @@ struct server {
     uint16_t resp_port;         /* the one really bound */
     uint16_t http_port;         /* likewise; 0: HTTP is not served */
     uint64_t started_ns;        /* by the clock that nobody sets */
+    char store_failure[384];    /* written once, before guard.store_failed is true */
     enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
     _Atomic uint64_t next_conn; /* ids of connections */
     _Atomic uint64_t connections;
@@ -70,7 +71,7 @@ struct server {
 };
 
 /*
- * Binds and starts the threads. The server is all zero, or server_projected alone has been called.
+ * Binds and starts the threads. The server is all zero, or only the projector has told something.
  * False: `problem` is one sentence, and server_free is still due.
  */
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,
@@ -88,6 +89,15 @@ void server_stop(struct server *server);
  * before server_start until server_free; where it stands at the start has to be told as well.
  */
 void server_projected(struct server *server, uint64_t position);
+
+/*
+ * The projector failed for good; likewise by its thread, and once. What needs the store to catch up is
+ * refused from now on, with `why`.
+ */
+void server_store_failed(struct server *server, const char *why);
+
+/* What a client is told of this status: the plain sentence, or with the cause where it is known. */
+const char *server_sentence(const struct server *server, enum status status);
 
 /* So many bytes of a connection were freed. */
 static inline void server_gave_back(struct server *server, size_t bytes)

@@ -74,10 +74,14 @@ static const char *show(struct text word, char out[48])
     return out;
 }
 
+/* `expected` names the word and says what it must be: "a user must be …". */
 static enum status refuse(struct decoding *d, enum status status, const char *expected,
                           struct text word)
 {
     char shown[48];
+    const char *must = strstr(expected, " must ");
+    d->scratch->wrong = word;
+    d->scratch->subject = must != NULL ? (size_t)(must - expected) : 0;
     snprintf(d->scratch->sentence, sizeof d->scratch->sentence, "%s, got '%s'", expected,
              show(word, shown));
     return status;
@@ -261,12 +265,12 @@ static enum status decode_cold(struct decoding *d, const struct text *words, uin
 {
     struct text last = words[*items - 1];
     if (text_is(last, "COLD"))
-        return refuse(d, STATUS_BAD_ARGUMENT, "expected COLD skip or COLD ask", last);
+        return refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     if (*items < 2 || !text_is(words[*items - 2], "COLD"))
         return STATUS_OK;
     d->request->memory_only = text_is(last, "skip");
     if (!d->request->memory_only && !text_is(last, "ask"))
-        return refuse(d, STATUS_BAD_ARGUMENT, "expected COLD skip or COLD ask", last);
+        return refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     *items -= 2;
     return *items > 0 ? STATUS_OK : refuse_arity(d->spec, d->scratch);
 }
@@ -321,7 +325,7 @@ static const struct paging paging_list = {
     .read = read_list_place,
     .usual = LIMIT_LIST_USUAL,
     .most = LIMIT_LIST,
-    .cursor = "a CURSOR must be as the page before it gave it, of the same list",
+    .cursor = "a CURSOR must be that of an earlier page of the same list",
     .words = "expected LIMIT and a number, or CURSOR and a cursor, once",
 };
 static const struct paging paging_changes = {
@@ -329,7 +333,7 @@ static const struct paging paging_changes = {
     .read = cursor_read_round,
     .usual = LIMIT_CHANGES_USUAL,
     .most = LIMIT_CHANGES,
-    .cursor = "a SINCE must be as an earlier CHANGES of the same user gave it",
+    .cursor = "a SINCE must be the cursor of an earlier answer for the same user",
     .words = "expected LIMIT and a number, or SINCE and a cursor, once",
 };
 

@@ -74,6 +74,8 @@ struct op_scratch {
     struct item items[LIMIT_BATCH_ITEMS];
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
     char sentence[256];
+    struct text wrong; /* the word that was refused last, or the start of it; callers may clear it */
+    size_t subject;    /* bytes of the sentence that name it: "a user" of "a user must be …" */
 };
 
 size_t op_count(void);
@@ -84,7 +86,8 @@ uint32_t op_limit_max(const struct op_spec *spec); /* of its LIMIT; 0: it takes 
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
  * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
- * reason is in scratch->sentence. Only what is OK takes room of the scratch.
+ * reason is in scratch->sentence, in the words of RESP; `wrong` and `subject` let a caller say in its
+ * own which word is meant. Only what is OK takes room of the scratch.
  *
  * SET and ADD make the names they use (names_intern), once all their words are found good; any
  * other operation that names an unknown one asks for nothing.

@@ -31,6 +31,12 @@ typedef void projector_moved_fn(void *context, uint64_t position);
  */
 typedef void projector_save_fn(void *context, uint64_t position);
 
+/*
+ * Called by the projector's thread if it fails for good, once: nothing more goes to the store until the
+ * next start. `why` is one sentence, as in the stats.
+ */
+typedef void projector_failed_fn(void *context, const char *why);
+
 /* All that is pointed to outlives the projector. */
 struct projector_options {
     const char *journal_directory;
@@ -52,7 +58,8 @@ struct projector_options {
     uint64_t seed;     /* any number that nobody can guess, see fold.h */
     bool keep_journal; /* segments stay for ever */
     projector_moved_fn *moved;
-    projector_save_fn *save; /* may be NULL, as may `moved` */
+    projector_save_fn *save;     /* may be NULL, as may `moved` */
+    projector_failed_fn *failed; /* likewise */
     void *context;
 };
 

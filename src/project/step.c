@@ -59,6 +59,8 @@ static enum projector_step step_fail(struct projector *projector, const char *wh
     ASSERT(!projector->failed);
     projector->failed = true;
     snprintf(projector->failure, sizeof projector->failure, "%s: %s", what, problem);
+    if (projector->options.failed != NULL)
+        projector->options.failed(projector->options.context, projector->failure);
     projector_set_state(projector, projector->failure);
     return STEP_FAILED;
 }

@@ -89,6 +89,9 @@ static void too_far_behind_is_refused_until_it_caught_up(void **state)
     journal_says = STATUS_BLOCKED;
     assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_LAGGING);
     journal_says = STATUS_OK;
+    atomic_store(&guard.store_failed, true); /* trying again later would be of no use */
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_STORE_FAILED);
+    atomic_store(&guard.store_failed, false);
     guard_projected(&guard, 501);
     assert_int_equal(guard_admit_writes(&guard, &pacer, 100 * MS), STATUS_OK);
     guard_projected(&guard, appended + 1); /* looked at between two moves */

@@ -225,12 +225,13 @@ void bed_project_all(struct bed *bed)
     bed_project(bed, recorder_count(&bed->recorder));
 }
 
-bool bed_reach(void *context, uint64_t position, unsigned timeout_ms)
+enum status bed_reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     struct bed *bed = context;
     (void)timeout_ms;
     bed_project_all(bed);
-    return recorder_position(&bed->recorder, bed->projected) >= position;
+    return recorder_position(&bed->recorder, bed->projected) >= position ? STATUS_OK
+                                                                         : STATUS_LAGGING;
 }
 
 void bed_flush(struct bed *bed)

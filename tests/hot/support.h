@@ -96,7 +96,7 @@ void bed_start(struct bed *bed);
 void bed_project(struct bed *bed, size_t up_to);
 void bed_project_all(struct bed *bed);
 /* As a projector does it when it is asked to; for hot_memory_set_reach, with the bed. */
-bool bed_reach(void *bed, uint64_t position, unsigned timeout_ms);
+enum status bed_reach(void *bed, uint64_t position, unsigned timeout_ms);
 /* What is projected survives bed_crash. */
 void bed_flush(struct bed *bed);
 /*

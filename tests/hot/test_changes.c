@@ -349,12 +349,12 @@ static void test_a_crash_is_no_start_over(void **state)
     bed_close(&bed);
 }
 
-static bool reach_never(void *context, uint64_t position, unsigned timeout_ms)
+static enum status reach_never(void *context, uint64_t position, unsigned timeout_ms)
 {
     (void)context;
     (void)position;
     assert_int_equal(timeout_ms, LIMIT_REACH_MS);
-    return false;
+    return STATUS_LAGGING;
 }
 
 static void test_refusals(void **state)

@@ -22,13 +22,13 @@ struct changer {
     bool live[USERS][ITEMS]; /* of its own kind */
 };
 
-static bool reach(void *context, uint64_t position, unsigned timeout_ms)
+static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     (void)context;
     (void)timeout_ms;
     while (atomic_load(&hot_memory_of(bed.hot)->loads.applied) < position)
         sched_yield();
-    return true;
+    return STATUS_OK;
 }
 
 static void run(struct hot_request *request, unsigned worker, struct hot_scratch *scratch)

@@ -345,6 +345,14 @@ static void test_without_a_store(void **state)
     bed_close(&bed);
 }
 
+static enum status reach_a_failed_store(void *context, uint64_t position, unsigned timeout_ms)
+{
+    (void)context;
+    (void)position;
+    (void)timeout_ms;
+    return STATUS_STORE_FAILED;
+}
+
 /* Who reacted is not told before the store has all of it, and refused if it does not get there. */
 static void test_reactors_wait_for_the_store(void **state)
 {
@@ -364,6 +372,8 @@ static void test_reactors_wait_for_the_store(void **state)
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, NAME_INDEX_LIKE, other, 11);
     request.items = &other;
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
+    hot_memory_set_reach(bed.hot, reach_a_failed_store, NULL);
+    assert_int_equal(bed_run(&bed, &request), STATUS_STORE_FAILED);
     bed_close(&bed);
 }
 

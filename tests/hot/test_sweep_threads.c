@@ -29,14 +29,14 @@ static enum status always(struct hot_leave *leave, uint32_t writes)
     return STATUS_OK;
 }
 
-static bool reach(void *context, uint64_t position, unsigned timeout_ms)
+static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     struct hot_memory *hot = hot_memory_of(bed.hot);
     (void)context;
     (void)timeout_ms;
     while (atomic_load(&hot->loads.applied) < position && !atomic_load(&ended))
         sched_yield();
-    return atomic_load(&hot->loads.applied) >= position;
+    return atomic_load(&hot->loads.applied) >= position ? STATUS_OK : STATUS_LAGGING;
 }
 
 static struct item shared_item(uint32_t number)

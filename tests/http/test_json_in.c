@@ -71,6 +71,34 @@ static void bad(void **state)
     EXPECT("\xef\xbb\xbf{}", STATUS_BAD_JSON);
 }
 
+#define EXPECT_SAID(bytes, wanted)                                                                 \
+    do {                                                                                           \
+        EXPECT(bytes, STATUS_BAD_JSON);                                                            \
+        assert_string_equal(sentence, wanted);                                                     \
+    } while (0)
+
+/* The sentence says what is wrong and where, and nothing of the library that found it. */
+static void said(void **state)
+{
+    (void)state;
+    EXPECT_SAID("", "the body is empty, it must be JSON");
+    EXPECT_SAID("{\"a\":1", "the body ends before its JSON is complete, near line 1, column 6");
+    EXPECT_SAID("{\"a\":1}x",
+                "the body has something behind the end of its JSON, near line 1, column 8");
+    EXPECT_SAID("{\"a\":\"\\u0000\"}",
+                "a string in the body has the character \\u0000, which is not "
+                "allowed, near line 1, column 13");
+    EXPECT_SAID("{\"a\\u0000\":1}", "the name of a member has the character \\u0000, which is not "
+                                    "allowed, near line 1, column 10");
+    EXPECT_SAID("{\"a\":1,\n\"a\":2}", "the body has the same member twice, near line 2, column 3");
+    EXPECT_SAID("[\"\xff\"]", "the body has a byte that is not UTF-8, near line 1, column 2");
+    EXPECT_SAID("[99999999999999999999]", "the body has a number that is too large, integers must "
+                                          "fit 64 bits, near line 1, column 21");
+    EXPECT_SAID("[1e999]", "the body has a number that is too large, integers must fit 64 bits, "
+                           "near line 1, column 6");
+    EXPECT_SAID("[1,]", "the body is not JSON: unexpected token near ']', line 1, column 4");
+}
+
 static void depth(void **state)
 {
     (void)state;
@@ -113,7 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good),   cmocka_unit_test(bad),       cmocka_unit_test(depth),
-        cmocka_unit_test(values), cmocka_unit_test(no_memory),
+        cmocka_unit_test(values), cmocka_unit_test(no_memory), cmocka_unit_test(said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,9 @@
 
 #define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
 #define BUSY_STOPPING "-BUSY the server is shutting down\r\n"
-#define BUSY_LAGGING  "-BUSY the store is too far behind, try again later\r\n"
+#define STORE_FAILED                                                                               \
+    "-ERR the store takes nothing more until the server is restarted: it is made of paper\r\n"
+#define BUSY_LAGGING "-BUSY the store is too far behind, try again later\r\n"
 
 static struct fake fake;
 
@@ -294,6 +296,9 @@ static void writes_wait_for_a_store_that_is_behind(void **state)
     client_expect(client, "*1\r\n:1\r\n*1\r\n:1\r\n");
     client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1000001\r\nLIKE 1 video:1000001\r\n");
     client_expect(client, BUSY_LAGGING "*1\r\n:1\r\n" BUSY_LAGGING);
+    server_store_failed(&fake.server, "it is made of paper");
+    client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1000001\r\nLIKE 1 video:1000001\r\n");
+    client_expect(client, STORE_FAILED "*1\r\n:1\r\n" STORE_FAILED);
     server_projected(&fake.server, journal_appended(fake.journal));
     client_send(client, "LIKE 1 video:1\r\nLIKE 1 video:1000001\r\n");
     client_expect(client, ":1\r\n:1\r\n");

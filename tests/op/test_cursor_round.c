@@ -30,10 +30,10 @@ static void decodes(void **state)
         {"CHANGES 7 LIMIT 0", STATUS_BAD_ARGUMENT, "from 1 to 1000"},
         {"CHANGES 7 LIMIT 1 LIMIT 2", STATUS_BAD_ARGUMENT, "or SINCE and a cursor, once"},
         {"CHANGES 7 CURSOR x", STATUS_BAD_ARGUMENT, "or SINCE and a cursor, once"},
-        {"CHANGES 7 SINCE x", STATUS_BAD_ARGUMENT, "of the same user gave it, got 'x'"},
-        {"CHANGES 7 SINCE 0", STATUS_BAD_ARGUMENT, "of the same user gave it"},
-        {"CHANGES 7 SINCE 1700000000", STATUS_BAD_ARGUMENT, "of the same user gave it"},
-        {"CHANGES 7 SINCE a SINCE b", STATUS_BAD_ARGUMENT, "of the same user gave it"},
+        {"CHANGES 7 SINCE x", STATUS_BAD_ARGUMENT, "answer for the same user, got 'x'"},
+        {"CHANGES 7 SINCE 0", STATUS_BAD_ARGUMENT, "answer for the same user"},
+        {"CHANGES 7 SINCE 1700000000", STATUS_BAD_ARGUMENT, "answer for the same user"},
+        {"CHANGES 7 SINCE a SINCE b", STATUS_BAD_ARGUMENT, "answer for the same user"},
     };
     expect_refusals(bad, sizeof bad / sizeof bad[0]);
 }

@@ -77,10 +77,10 @@ static void a_feed_says_how_cold_it_asks(void **state)
     assert_int_equal(decode("LIKED 1 video:1"), STATUS_OK);
     assert_false(request.memory_only);
     static const struct refusal bad[] = {
-        {"FEED 1 video:1 COLD maybe", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask, got 'maybe'"},
-        {"FEED 1 video:1 COLD video:2", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
-        {"FEED 1 video:1 COLD", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
-        {"FEED 1 COLD", STATUS_BAD_ARGUMENT, "COLD skip or COLD ask"},
+        {"FEED 1 video:1 COLD maybe", STATUS_BAD_ARGUMENT, "COLD must be skip or ask, got 'maybe'"},
+        {"FEED 1 video:1 COLD video:2", STATUS_BAD_ARGUMENT, "COLD must be skip or ask"},
+        {"FEED 1 video:1 COLD", STATUS_BAD_ARGUMENT, "COLD must be skip or ask"},
+        {"FEED 1 COLD", STATUS_BAD_ARGUMENT, "COLD must be skip or ask"},
         {"FEED 1 COLD skip", STATUS_BAD_ARITY, "FEED user item"},
         {"FEED 1 COLD skip video:1", STATUS_BAD_ARGUMENT, "an item must be type:id"},
         {"FEED 1 video:1 COLD skip COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},

@@ -343,11 +343,21 @@ static void test_disk_full(void **state)
     projector_free(projector);
 }
 
+static unsigned failures;
+
+static void note_failure(void *context, const char *why)
+{
+    assert_ptr_equal(context, &stage);
+    assert_non_null(strstr(why, "the store did not take events"));
+    failures++;
+}
+
 static void test_store_fails(void **state)
 {
     (void)state;
     open_stage(DURABILITY_COMMIT);
     struct projector_options options = stage_options(&stage);
+    options.failed = note_failure;
     struct projector *projector = stage_projector(&options);
     struct projector_stats stats;
     stage_append(&stage, 250);
@@ -355,6 +365,7 @@ static void test_store_fails(void **state)
     assert_int_equal(projector_step(projector), STEP_MOVED);
     uint64_t position = store_position(stage.store);
     strict_store_refuse_apply(stage.store, STATUS_IO_FAILED, 1);
+    assert_int_equal(failures, 0);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(projector_step(projector), STEP_FAILED);
         projector_stats(projector, &stats);
@@ -363,6 +374,7 @@ static void test_store_fails(void **state)
         assert_int_equal(store_position(stage.store), position);
     }
     assert_int_equal(stage.moved_calls, 2); /* once moved, once failed */
+    assert_int_equal(failures, 1);
     projector_free(projector);
 }
 

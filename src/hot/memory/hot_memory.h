@@ -83,10 +83,11 @@ void hot_memory_stop(struct hot *hot);
 void hot_memory_raise_time(struct hot *hot, uint32_t time_s);
 
 /*
- * How a worker has the store brought to a position, and waits for it; false: not within the time.
- * Set once, before the first hot_run_blocking; without it lists by item are refused.
+ * How a worker has the store brought to a position, and waits for it. OK, LAGGING (not within the time)
+ * or STORE_FAILED (never). Set once, before the first hot_run_blocking; without it lists by item are
+ * refused.
  */
-typedef bool hot_reach_fn(void *context, uint64_t position, unsigned timeout_ms);
+typedef enum status hot_reach_fn(void *context, uint64_t position, unsigned timeout_ms);
 void hot_memory_set_reach(struct hot *hot, hot_reach_fn *reach, void *context);
 
 /*

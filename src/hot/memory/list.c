@@ -324,8 +324,8 @@ enum status list_catch_up(struct hot_memory *hot, uint64_t position)
         return STATUS_OK;
     position = within_journal(hot, position);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
-    bool reached = hot->reach != NULL && hot->reach(hot->reach_context, position, LIMIT_REACH_MS);
-    return reached ? STATUS_OK : STATUS_LAGGING;
+    return hot->reach != NULL ? hot->reach(hot->reach_context, position, LIMIT_REACH_MS)
+                              : STATUS_LAGGING;
 }
 
 static enum status reactors_read(struct hot_memory *hot, const struct hot_request *request,

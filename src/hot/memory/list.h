@@ -33,7 +33,7 @@ bool list_reserve(struct hot_scratch *scratch, size_t count);
 
 /*
  * For a worker: has the store brought up to a position of the journal, or to the journal's end if that
- * is before it. OK, or LAGGING: it does not get there in time. And the position at which it has all
+ * is before it. OK, LAGGING (it does not get there in time) or STORE_FAILED (never). And the position at which it has all
  * there is on an item.
  */
 enum status list_catch_up(struct hot_memory *hot, uint64_t position);

@@ -116,6 +116,15 @@ static enum status top_once(struct hot_memory *hot, struct hot_request *request,
     return atomic_load(&hot->boards.full) ? STATUS_BOARD_OFF : STATUS_OK;
 }
 
+/* A board that waits for a store that failed would be counted for ever. */
+static enum status why_not_counted(struct hot_memory *hot)
+{
+    enum status status = STATUS_OK;
+    if (hot->reach != NULL)
+        status = hot->reach(hot->reach_context, journal_appended(hot->journal), 0);
+    return status == STATUS_STORE_FAILED ? status : STATUS_BOARD_COUNTING;
+}
+
 static enum status top_wait(struct hot_memory *hot, struct hot_request *request,
                             struct hot_scratch *scratch)
 {
@@ -127,7 +136,7 @@ static enum status top_wait(struct hot_memory *hot, struct hot_request *request,
         bool again = boards_wait(hot, until_ns);
         enum status status = top_once(hot, request, scratch);
         if (status != STATUS_BLOCKED || !again)
-            return status == STATUS_BLOCKED ? STATUS_BOARD_COUNTING : status;
+            return status == STATUS_BLOCKED ? why_not_counted(hot) : status;
     }
 }
 
