@@ -120,14 +120,16 @@ def children_seconds():
 
 
 def info(server, section):
-    """The lines of one section of INFO, without the prefix that all names of one have."""
-    found, lines = None, {}
+    """The lines of one section of INFO, without the prefix that most sections have."""
+    found, lines, prefix = None, {}, section.lower() + "_"
     for line in call(server, "INFO").splitlines():
         if line.startswith("# "):
             found = line[2:].lower() == section.lower()
         elif found and ":" in line:
             name, value = line.split(":", 1)
-            lines[name.removeprefix(section.lower() + "_")] = value
+            lines[name] = value
+    if all(name.startswith(prefix) for name in lines):
+        lines = {name.removeprefix(prefix): value for name, value in lines.items()}
     if not lines:
         raise Failure(f"{server.name} has no section {section} in its INFO")
     return lines

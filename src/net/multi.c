@@ -8,7 +8,7 @@
 #include "net/resp_write.h"
 #include "net/session.h"
 
-_Static_assert(LIMIT_MULTI == 65536 && LIMIT_MULTI_BYTES == MIB(8), "MULTI_FULL says so");
+_Static_assert(LIMIT_MULTI == 65536 && LIMIT_MULTI_BYTES == 8 << 20, "MULTI_FULL says so");
 
 bool multi_takes_now(const struct command *command)
 {

@@ -184,10 +184,12 @@ class Connection:
             return True
 
     def info(self, section):
-        """One section, its names without the prefix that all of them have there."""
-        lines = (line.removeprefix(section.lower() + "_")
-                 for line in self.call("INFO", section).split("\r\n"))
-        return dict(line.split(":", 1) for line in lines if ":" in line)
+        """One section, its names without the prefix that most sections have."""
+        prefix = section.lower() + "_"
+        lines = [line for line in self.call("INFO", section).split("\r\n") if ":" in line]
+        if all(line.startswith(prefix) for line in lines):
+            lines = [line.removeprefix(prefix) for line in lines]
+        return dict(line.split(":", 1) for line in lines)
 
     def counters(self, item):
         """The counters of one item as a dict, in either protocol version."""
