@@ -25,27 +25,36 @@ static bool in_path(const struct exchange *exchange, const struct route_word *wo
     return segment.bytes == bytes;
 }
 
+/* One of the words that a parameter has between commas. */
+static bool in_split(struct text list, const struct route_word *word, const char *bytes,
+                     struct place *place)
+{
+    size_t number = 1, from = 0;
+    for (size_t i = 0; i <= list.length; i++) {
+        bool ends = i == list.length || list.bytes[i] == ',';
+        if (ends && list.bytes + from == bytes) {
+            snprintf(place->said, sizeof place->said, "entry %zu of the parameter '%.*s'", number,
+                     NAME(word));
+            place->length = i - from;
+            return true;
+        }
+        from = ends ? i + 1 : from;
+        number += ends;
+    }
+    return false;
+}
+
 static bool in_query(const struct exchange *exchange, const struct route_word *word,
                      const char *bytes, struct place *place)
 {
     const struct parameter *parameter = route_parameter(&exchange->target, word->name);
     if (parameter == NULL)
         return false;
-    struct text value = parameter->value;
-    size_t number = 1;
-    const char *at = value.bytes, *end = value.bytes + value.length, *comma = NULL;
-    while (word->split && at != bytes && (comma = memchr(at, ',', (size_t)(end - at))) != NULL) {
-        at = comma + 1;
-        number++;
-    }
-    comma = word->split ? memchr(at, ',', (size_t)(end - at)) : NULL;
-    place->length = (size_t)((comma != NULL ? comma : end) - at);
     if (word->split)
-        snprintf(place->said, sizeof place->said, "entry %zu of the parameter '%.*s'", number,
-                 NAME(word));
-    else
-        snprintf(place->said, sizeof place->said, "the parameter '%.*s'", NAME(word));
-    return at == bytes;
+        return in_split(parameter->value, word, bytes, place);
+    snprintf(place->said, sizeof place->said, "the parameter '%.*s'", NAME(word));
+    place->length = parameter->value.length;
+    return parameter->value.bytes == bytes;
 }
 
 static bool in_array(const json_t *array, const struct route_word *word, const char *bytes,

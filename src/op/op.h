@@ -74,8 +74,9 @@ struct op_scratch {
     struct item items[LIMIT_BATCH_ITEMS];
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
     char sentence[256];
-    struct text wrong; /* the word that was refused last, or the start of it; callers may clear it */
-    size_t subject;    /* bytes of the sentence that name it: "a user" of "a user must be …" */
+    struct text
+        wrong;      /* the word that was refused last, or the start of it; callers may clear it */
+    size_t subject; /* bytes of the sentence that name it: "a user" of "a user must be …" */
 };
 
 size_t op_count(void);
