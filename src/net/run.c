@@ -127,7 +127,7 @@ static void watch_session(struct running *r, const struct command *command,
     meter_ran(&watch->meter, place_of(r, command), took_ns, 1);
     if (watch_is_slow(watch, took_ns))
         watch_slow_words(watch, words, secret ? 1 : count, conn_client(r->conn), took_ns,
-                         r->time_s);
+                         r->wall_s);
 }
 
 static void run_session(struct running *r, const struct command *command, const struct text *words,
