@@ -276,6 +276,8 @@ static struct import_options import_options(struct importing *importing)
     struct offline *offline = &importing->offline;
     const struct recovered *parts = &offline->parts;
     struct projector_options carry = recover_projector(parts);
+    uint32_t recorded_s = timeline_turn(parts->timeline);
+    timeline_raise(parts->timeline, recorded_s);
     carry.trends_pass = true;
     return (struct import_options){
         .carry = carry,
@@ -284,7 +286,7 @@ static struct import_options import_options(struct importing *importing)
         .exclusive = offline->options.exclusive,
         .batch_rows = (uint32_t)offline->sizes.window_events,
         .now_s = (uint32_t)(clock_wall_ms() / 1000),
-        .recorded_s = timeline_turn(parts->timeline),
+        .recorded_s = recorded_s,
         .future_as_now = importing->future_as_now,
         .timeline = parts->timeline,
         .source = importing->source,

@@ -2,8 +2,6 @@
  * Where time goes on from at a start: behind everything that was recorded, whatever the clock says. What
  * that is becomes known bit by bit, and what comes before the journal is read goes by what is known then.
  */
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "cli/recover.h"
 #include "hot/memory/hot_memory.h"

@@ -164,6 +164,7 @@ static enum status turn(struct timeline *timeline, struct moment now, uint32_t n
     uint32_t skew_s = (uint32_t)(wall_s - now.monotonic_ns / 1000000000);
     if (wall_s >= TIMELINE_WALL_END)
         return STATUS_CLOCK_WRONG;
+    /* modulo 2^32, so that 68 years and more look like the other direction: only the offset's size differs */
     int64_t step_s = timeline->begun ? (int32_t)(skew_s - (uint32_t)pair) : 0;
     uint32_t next_s = timeline_offset(offset_s, step_s, wall_s, newest_s);
     if (next_s == UINT32_MAX)
