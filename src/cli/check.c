@@ -19,6 +19,7 @@
 #include "cli/check_store.h"
 #include "cli/progress_bar.h"
 #include "journal/file/journal_file.h"
+#include "time/spans.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
 
@@ -46,7 +47,9 @@ static void check_help(void)
         "deny nothing that the store has. Filters that are missing, damaged or of another time\n"
         "are only remarked upon, as is a damaged file of the boards: a start makes them anew. So "
         "is\n"
-        "a file of windowed boards that does not verify or fit: they begin anew.\n"
+        "a file of windowed boards that does not verify or fit: they begin anew. A damaged file of "
+        "the\n"
+        "clock is damage, though only shown times depend on it.\n"
         "\n"
         "  --dump  print every record of the journal as a line of JSON, and the summary to\n"
         "          standard error\n"
@@ -117,6 +120,19 @@ static int check_worse(int result, enum status status, const char *problem)
     return result == CHECK_DAMAGED ? result : CHECK_UNREADABLE;
 }
 
+/* Nothing can be held against it but itself. */
+static enum status check_times(const struct check *check, const char *data)
+{
+    struct spans spans;
+    enum status status = spans_read(data, &spans);
+    if (status == STATUS_OK && spans.count > 1)
+        fprintf(check->summary,
+                "clock       set back before: %" PRIu32 " spans, times are recorded %" PRIu32
+                " s ahead of it\n",
+                spans.count, spans_offset(&spans));
+    return status;
+}
+
 static int check_parts(struct check *check, struct check_store *store, const char *data)
 {
     struct journal_report journal;
@@ -132,6 +148,8 @@ static int check_parts(struct check *check, struct check_store *store, const cha
         status = check_store_verify(store, read == STATUS_OK ? &journal : NULL);
         result = check_worse(result, status, store->problem);
     }
+    result = check_worse(result, check_times(check, data),
+                         "the file " SPANS_NAME " does not verify, or cannot be read");
     static const char *const words[] = {"clean", "damaged", "not readable"};
     fprintf(check->summary, "result      %s\n", words[result]);
     return result;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "cli/commands.h"
 #include "cli/data_directory.h"
@@ -63,8 +64,10 @@ static int write_rows(struct exporting *exporting)
     const struct recovered *parts = &exporting->offline.parts;
     struct export_report *report = &exporting->report;
     exporting->progress = progress_bar_start("laud export", "exporting", isatty(2));
+    const struct export_times times = {.timeline = parts->timeline,
+                                       .now_s = (uint32_t)(clock_wall_ms() / 1000)};
     enum status status =
-        export_write(parts->store, parts->names, exporting->fd, tell, exporting, report);
+        export_write(parts->store, parts->names, &times, exporting->fd, tell, exporting, report);
     progress_bar_end(&exporting->progress);
     if (status == STATUS_OK)
         return EXIT_DONE;
@@ -121,6 +124,11 @@ static int export_all(struct exporting *exporting)
                 " names in %.1f s\n",
                 report->reactions, report->counters, report->names,
                 progress_bar_seconds(&exporting->progress));
+    if (code == EXIT_DONE && report->future > 0)
+        fprintf(stderr,
+                "laud export: %" PRIu64 " reactions were set while the clock was ahead of what it "
+                "says now, and are written as of when it was put right, or of now\n",
+                report->future);
     offline_close(&exporting->offline);
     return code;
 }

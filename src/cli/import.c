@@ -35,6 +35,7 @@ struct importing {
     const char *format; /* jsonl, csv, or NULL: by the name of the file */
     bool skip_bad;
     bool from_start;
+    bool future_as_now;
     bool is_csv;
     int fd;
     uint64_t bytes; /* of the file, if it is one */
@@ -275,6 +276,8 @@ static struct import_options import_options(struct importing *importing)
     struct offline *offline = &importing->offline;
     const struct recovered *parts = &offline->parts;
     struct projector_options carry = recover_projector(parts);
+    uint32_t recorded_s = timeline_turn(parts->timeline);
+    timeline_raise(parts->timeline, recorded_s);
     carry.trends_pass = true;
     return (struct import_options){
         .carry = carry,
@@ -283,6 +286,9 @@ static struct import_options import_options(struct importing *importing)
         .exclusive = offline->options.exclusive,
         .batch_rows = (uint32_t)offline->sizes.window_events,
         .now_s = (uint32_t)(clock_wall_ms() / 1000),
+        .recorded_s = recorded_s,
+        .future_as_now = importing->future_as_now,
+        .timeline = parts->timeline,
         .source = importing->source,
         .from_start = importing->from_start,
     };
@@ -296,7 +302,10 @@ static int import_into(struct importing *importing)
         return EXIT_FAILED;
     struct import_options options = import_options(importing);
     int code = EXIT_FAILED;
-    importing->import = import_open(&options, problem, sizeof problem);
+    enum status state = timeline_state(offline->parts.timeline);
+    snprintf(problem, sizeof problem, "%s", status_sentence(state));
+    if (state == STATUS_OK)
+        importing->import = import_open(&options, problem, sizeof problem);
     if (importing->import == NULL) {
         fprintf(stderr, "laud import: %s\n", problem);
     } else {
@@ -357,6 +366,8 @@ int import_main(int argc, char **argv)
          &importing->skip_bad},
         {"from-start", NULL, "do not go on where an import of the same file was left", NULL,
          &importing->from_start},
+        {"future-as-now", NULL, "take rows whose time is ahead of this machine's clock, as of now",
+         NULL, &importing->future_as_now},
     };
     const size_t count = sizeof rows / sizeof rows[0];
     int code = EXIT_NOT_UNDERSTOOD;

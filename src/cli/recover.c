@@ -96,7 +96,7 @@ static struct catch_up catch_up_of(const struct recovered *r, struct progress *p
 {
     return (struct catch_up){.window = window_options(r),
                              .trends = r->trends,
-                             .wall_s = (uint32_t)(clock_wall_ms() / 1000),
+                             .now_s = r->now_s,
                              .progress = progress_tell,
                              .context = progress};
 }
@@ -194,7 +194,7 @@ static bool may_be_imported(const struct recovered *r)
 
 static void begin_trends(struct recovered *r, uint64_t position)
 {
-    trends_begin(r->trends, position, (uint32_t)(clock_wall_ms() / 1000));
+    trends_begin(r->trends, position, r->now_s);
     r->trend_position = 0;
 }
 
@@ -243,7 +243,10 @@ static void follow_trends(struct recovered *r)
 
 static bool open_full_base(struct recovered *r)
 {
-    if (!open_store(r) || !load_trends(r) || !open_filters(r))
+    if (!open_store(r))
+        return false;
+    recover_reach_time(r, 0);
+    if (!load_trends(r) || !open_filters(r))
         return false;
     follow_trends(r);
     return !r->stopped;
@@ -275,6 +278,7 @@ static bool open_hot(struct recovered *r)
         .without_boards = !r->options->boards,
         .trend = r->trends != NULL ? top_of_window : NULL,
         .trend_context = r->trends,
+        .timeline = r->timeline,
         .seed = r->seed,
     };
     r->hot = hot_memory_open(&options);
@@ -286,24 +290,34 @@ static bool open_hot(struct recovered *r)
 static enum status restore_token(void *context, const struct store_token *token)
 {
     struct recovered *r = context;
-    uint64_t now_s = clock_wall_ms() / 1000;
-    if (token->time_s + r->options->token_ttl_ms / 1000 < now_s)
+    if (token->time_s + r->options->token_ttl_ms / 1000 < r->now_s)
         return STATUS_OK;
     return hot_memory_restore_token(r->hot, token->item, token->token, token->time_s);
 }
 
-/* Names and tokens that the journal may not have any more. */
-static bool restore_words(struct recovered *r)
+/*
+ * They do not fit. Versions that had their times stand still while the clock was behind remembered all
+ * of them as of the same second, for ever: those go at once, as if their time were over.
+ */
+static enum status forget_tokens(struct recovered *r)
+{
+    uint64_t past_s = timeline_newest(r->timeline) + r->options->token_ttl_ms / 1000 + 1;
+    if (!timeline_is_behind(r->timeline) || past_s > TIMELINE_END)
+        return STATUS_NO_MEMORY;
+    log_warn("the clock was set back, and more tokens of ADD were remembered meanwhile than fit in "
+             "memory: they are forgotten");
+    hot_close(r->hot);
+    r->hot = NULL;
+    recover_reach_time(r, (uint32_t)past_s);
+    return open_hot(r) ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status restore_tokens(struct recovered *r)
 {
     struct store_visitor visitor = {.token = restore_token, .context = r};
-    if (r->store == NULL)
-        return true;
-    enum status status = store_names_restore(r->store, r->names);
-    if (status != STATUS_OK)
-        say_failed("read names from the store", status, "");
-    if (status != STATUS_OK || r->offline)
-        return status == STATUS_OK;
-    status = store_visit(r->store, &visitor);
+    enum status status = store_visit(r->store, &visitor);
+    if (status == STATUS_NO_MEMORY)
+        status = forget_tokens(r);
     if (status == STATUS_NO_MEMORY)
         log_error(
             "more tokens of ADD are remembered than fit in their %llu KiB of --max-memory: start "
@@ -312,7 +326,20 @@ static bool restore_words(struct recovered *r)
             (unsigned long long)(r->sizes->tokens >> 10));
     else if (status != STATUS_OK)
         say_failed("read tokens from the store", status, "");
-    return status == STATUS_OK;
+    return status;
+}
+
+/* Names and tokens that the journal may not have any more. */
+static bool restore_words(struct recovered *r)
+{
+    if (r->store == NULL)
+        return true;
+    enum status status = store_names_restore(r->store, r->names);
+    if (status != STATUS_OK)
+        say_failed("read names from the store", status, "");
+    if (status != STATUS_OK || r->offline)
+        return status == STATUS_OK;
+    return restore_tokens(r) == STATUS_OK;
 }
 
 /* The kinds there are, once all names are known. */
@@ -325,7 +352,6 @@ static void restore_kinds(struct recovered *r)
 
 struct replay {
     struct recovered *r;
-    uint32_t now_s;
     uint32_t newest_s; /* time of any event */
     struct progress progress;
     uint64_t from;
@@ -343,7 +369,7 @@ static enum status replay_run(struct replay *replay)
     if (replay->count == 0)
         return STATUS_OK;
     enum status status = hot_memory_apply(replay->r->hot, replay->events, replay->count,
-                                          replay->position, replay->now_s);
+                                          replay->position, replay->r->now_s);
     replay->count = 0;
     replay->wrong = status == STATUS_DAMAGED;
     if (status != STATUS_NO_MEMORY || replay->r->store == NULL)
@@ -497,15 +523,6 @@ static void close_mark(struct recovered *r, uint64_t end)
         log_warn("%s/" MOVE_MARK_NAME " was not written: %s", r->options->data, strerror(-result));
 }
 
-/* Not before anything that was ever recorded, whatever the clock says now. */
-static void restore_time(struct recovered *r, uint32_t newest_s)
-{
-    struct store_stats stats = {0};
-    if (r->store != NULL)
-        store_stats(r->store, &stats);
-    hot_memory_raise_time(r->hot, stats.newest_s > newest_s ? stats.newest_s : newest_s);
-}
-
 static bool replay_journal(struct recovered *r)
 {
     struct journal_report report = {0};
@@ -514,18 +531,19 @@ static bool replay_journal(struct recovered *r)
         return false;
     replay->r = r;
     replay->run = RUN;
-    replay->now_s = (uint32_t)(clock_wall_ms() / 1000);
     replay->progress = progress_start(r, "replaying the journal");
     replay->from = r->store != NULL ? store_position(r->store) : 0;
     replay->newest_s = r->mark.newest_s;
     replay->too_much = r->offline || replay->from < r->mark.until;
     bool opened = open_journal(replay, &report) == STATUS_OK;
+    if (opened)
+        recover_reach_time(r, replay->newest_s);
     if (opened && replay->too_much)
         opened = project_first(r, report.end);
     if (opened)
         close_mark(r, report.end);
     if (opened && r->hot != NULL)
-        restore_time(r, replay->newest_s);
+        recover_begin_time(r);
     free(replay);
     return opened;
 }
@@ -540,7 +558,7 @@ bool recover(struct recovered *r)
     snprintf(r->boards_path, sizeof r->boards_path, "%s/boards", data);
     r->filter_share = (struct memory_budget){.limit = r->sizes->filters, .within = r->budget};
     r->names = names_new();
-    if (r->names == NULL || !read_mark(r))
+    if (r->names == NULL || !read_mark(r) || !recover_load_times(r))
         return false;
     if (r->options->store == OPTION_STORE_ROCKSDB && !open_full_base(r))
         return false;
@@ -572,6 +590,7 @@ struct projector_options recover_projector(const struct recovered *r)
         .checkpoint_bytes = r->sizes->checkpoint_bytes,
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
         .changes_ttl_s = (uint32_t)(r->options->changes_ttl_ms / 1000),
+        .timeline = r->timeline,
         .seed = r->seed,
         .keep_journal = r->options->keep_journal,
     };
@@ -586,4 +605,5 @@ void recover_close(struct recovered *r)
     if (r->store != NULL)
         store_close(r->store);
     names_free(r->names);
+    timeline_free(r->timeline);
 }

@@ -18,6 +18,7 @@
 #include "move/mark.h"
 #include "project/projector.h"
 #include "store/store.h"
+#include "time/timeline.h"
 #include "trend/trends.h"
 
 /* Paths of the parts of a data directory. */
@@ -32,6 +33,9 @@ struct recovered {
     uint64_t seed;                     /* a number nobody can guess */
     bool offline;                      /* there is no hot tier, and all goes to the store */
     bool (*is_stopping)(void);         /* asked now and then; NULL: nothing stops it */
+
+    struct timeline *timeline; /* of recorded times; it has begun unless this is offline */
+    uint32_t now_s;            /* by it, as far as is known: not later than now */
 
     bool stopped; /* it was asked to, and recover() gives up: as if killed, but closing all */
 
@@ -65,6 +69,14 @@ struct projector_options recover_projector(const struct recovered *recovered);
 
 /* recover_boards.c: from their file and the journal, or else they are counted in the background. */
 void recover_boards(struct recovered *recovered);
+
+/*
+ * recover_times.c. Loads the table of a data directory; false: said why. Then takes note of a recorded
+ * time. When all are known: begins, and follows what the hot tier records.
+ */
+bool recover_load_times(struct recovered *recovered);
+void recover_reach_time(struct recovered *recovered, uint32_t newest_s);
+void recover_begin_time(struct recovered *recovered);
 
 /* Closes all but the journal, which goes first and is the caller's to close. */
 void recover_close(struct recovered *recovered);

@@ -63,10 +63,11 @@ static unsigned threads_of(const struct options *options)
 static enum status record_name(void *context, enum name_role role, uint16_t index, const char *text,
                                size_t length)
 {
-    struct journal *journal = context;
-    struct event event =
-        event_define((uint8_t)role, index, text, length, (uint32_t)(clock_wall_ms() / 1000));
-    journal_append(journal, &event);
+    struct recovered *parts = context;
+    uint32_t time_s = (uint32_t)(timeline_now_ms(parts->timeline) / 1000);
+    struct event event = event_define((uint8_t)role, index, text, length, time_s);
+    hot_memory_raise_time(parts->hot, time_s); /* nothing after it is earlier */
+    journal_append(parts->journal, &event);
     return STATUS_OK;
 }
 
@@ -74,7 +75,8 @@ static enum status record_name(void *context, enum name_role role, uint16_t inde
 static enum status record_first_name(void *context, enum name_role role, uint16_t index,
                                      const char *text, size_t length)
 {
-    enum status status = journal_admit(context);
+    const struct recovered *parts = context;
+    enum status status = journal_admit(parts->journal);
     return status == STATUS_OK ? record_name(context, role, index, text, length) : status;
 }
 
@@ -83,11 +85,11 @@ static bool start_recording(struct serving *s)
 {
     char problem[256];
     struct recovered *parts = &s->parts;
-    names_set_recorder(parts->names, record_first_name, parts->journal);
+    names_set_recorder(parts->names, record_first_name, parts);
     hot_memory_set_journal(parts->hot, parts->journal);
     enum status status =
         exclusive_parse(&s->exclusive, s->options.exclusive, parts->names, problem, sizeof problem);
-    names_set_recorder(parts->names, record_name, parts->journal);
+    names_set_recorder(parts->names, record_name, parts);
     if (status != STATUS_OK)
         log_error("exclusive = %s: %s", s->options.exclusive, problem);
     journal_kick(parts->journal); /* the kinds that made */
@@ -198,6 +200,7 @@ static void wait_for_signal(struct serving *s)
         if (number == SIGHUP)
             reload(&s->server, &s->given, s->argc, s->argv);
         server_trim(&s->server, is_beside_full(s));
+        timeline_turn(s->parts.timeline);
     }
     log_info("%s: draining and stopping", strsignal(number));
 }
@@ -209,6 +212,7 @@ static bool start_server(struct serving *s)
                                  .names = s->parts.names,
                                  .hot = s->parts.hot,
                                  .journal = s->parts.journal,
+                                 .timeline = s->parts.timeline,
                                  .store = s->parts.store,
                                  .projector = s->projector,
                                  .filters = s->parts.filters,

@@ -1,6 +1,7 @@
 /*
  * The guard stands between an operation and the hot tier and says whether it may run now. Writes
- * pass while the journal takes them, the store keeps up and the server is not stopping; reads
+ * pass while the journal takes them, the store keeps up, the clock is not wrong and the server is not
+ * stopping; reads
  * always pass.
  *
  * How far the store is behind is a number of journal bytes, the lag. Up to lag_slow writes go at
@@ -18,6 +19,7 @@
 
 #include "base/status.h"
 #include "journal/journal.h"
+#include "time/timeline.h"
 
 #define GUARD_STEP_MAX_NS 20000000 /* what LIMIT_BATCH writes take where the lag reaches lag_max */
 #define GUARD_BURST_NS    10000000 /* time saved up for later, so that what waited runs in one go */
@@ -25,6 +27,7 @@
 
 struct guard {
     struct journal *journal;
+    struct timeline *timeline;  /* NULL: the clock is not looked at */
     uint64_t lag_slow;          /* set once */
     uint64_t lag_max;           /* likewise; 0: no bound, and no slowing down */
     _Atomic uint64_t projected; /* position of the journal that the store has reached */
@@ -75,6 +78,8 @@ static inline enum status guard_admit_writes(struct guard *guard, const struct p
     enum status status = journal_admit(guard->journal);
     if (status != STATUS_OK && status != STATUS_BLOCKED)
         return status; /* first: where the journal failed, waiting for the store is no use */
+    if (guard->timeline != NULL && timeline_state(guard->timeline) != STATUS_OK)
+        return timeline_state(guard->timeline);
     uint64_t lag = guard_lag(guard);
     if (lag > guard->lag_slow) {
         if (lag > guard->lag_max)

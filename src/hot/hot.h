@@ -5,7 +5,7 @@
  * client once the journal has released the position it reached.
  *
  * Any thread may run any request. The caller has passed journal_admit for the batch if any of it
- * writes. Time is the caller's (time_s). Two implementations: memory/ and, in the cluster shape,
+ * writes. Time is the caller's (time_s), as it is to be recorded (time/timeline.h). Two implementations: memory/ and, in the cluster shape,
  * Redis scripts.
  */
 #ifndef LAUD_HOT_HOT_H
@@ -19,6 +19,7 @@
 #include "base/ranked.h"
 #include "base/status.h"
 #include "store/store.h"
+#include "time/timeline.h"
 
 enum hot_action {
     HOT_SET,    /* user, name (kind), items[0] → value: 1 changed, 0 already so */
@@ -76,6 +77,7 @@ struct hot_answer {
  * between batches.
  */
 struct hot_scratch {
+    struct timeline *timeline; /* tells the times to show for those in `listed`; NULL: the same */
     struct hot_counter *counters;
     uint32_t used;
     uint32_t capacity;
@@ -86,6 +88,12 @@ struct hot_scratch {
     uint32_t ranked_used;
     uint32_t ranked_capacity;
 };
+
+/* What the clock said at the recorded time of something listed. */
+static inline uint32_t hot_shown_s(const struct hot_scratch *scratch, uint32_t time_s)
+{
+    return scratch->timeline != NULL ? timeline_shown(scratch->timeline, time_s) : time_s;
+}
 
 /*
  * FORGET and DROP write more than the caller has passed journal_admit for: they ask for it anew, for

@@ -139,16 +139,16 @@ static char *put_item(char *at, struct id id, const struct name *type)
 }
 
 /* {"item":"video:1","time":1701108219}, of an item of the listed type, or of a user */
-static char *put_listed(char *at, struct store_listed listed, const struct name *type)
+static char *put_listed(char *at, struct id id, uint32_t shown_s, const struct name *type)
 {
     if (type != NULL) {
-        at = put_item(PUT(at, "{\"item\":\""), listed.id, type);
+        at = put_item(PUT(at, "{\"item\":\""), id, type);
     } else {
         at = PUT(at, "{\"user\":\"");
-        at += id_format(listed.id, at);
+        at += id_format(id, at);
     }
     at = PUT(at, "\",\"time\":");
-    at = decimal_write(at, listed.time_s);
+    at = decimal_write(at, shown_s);
     return PUT(at, "},");
 }
 
@@ -164,7 +164,7 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
     char *at = out->bytes + out->length;
     at = of_items ? PUT(at, "{\"items\":[") : PUT(at, "{\"users\":[");
     for (uint32_t i = 0; i < request->count; i++)
-        at = put_listed(at, listed[i], type);
+        at = put_listed(at, listed[i].id, hot_shown_s(scratch, listed[i].time_s), type);
     at = put_end(at, ']');
     if (request->action != HOT_FRIENDS && !request->more) {
         at = PUT(at, ",\"cursor\":null");
@@ -215,7 +215,7 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
         at = put_item(at, change->id, names_type(names, change->type));
         at = change->cleared ? PUT(at, "\",\"set\":false,\"time\":")
                              : PUT(at, "\",\"set\":true,\"time\":");
-        at = decimal_write(at, change->time_s);
+        at = decimal_write(at, hot_shown_s(scratch, change->time_s));
         at = PUT(at, "},");
     }
     at = put_end(at, ']');

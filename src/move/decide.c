@@ -212,7 +212,7 @@ static enum status decide_counter(struct import *import, struct known *known,
     struct known_entry *entry = &known->entries[row->entry];
     struct event event = {.type = EVENT_ADD,
                           .name = entry->name,
-                          .time_s = import->options.now_s,
+                          .time_s = import->options.recorded_s,
                           .item = entry->item};
     if (entry->value == row->value) {
         import->summary.same++;

@@ -17,6 +17,7 @@ _Static_assert(LINE_BYTES > 64 + LIMIT_ID_TEXT + LIMIT_ITEM_TEXT + LIMIT_NAME_LE
 struct export
 {
     const struct names *names;
+    const struct export_times *times;
     struct export_report *report;
     export_progress_fn *progress;
     void *context;
@@ -116,6 +117,13 @@ static void tell(struct export *export)
         export->progress(export->context, rows, export->total);
 }
 
+static uint32_t time_of(struct export *export, uint32_t recorded_s)
+{
+    const struct export_times *times = export->times;
+    export->report->future += timeline_shown(times->timeline, recorded_s) > times->now_s;
+    return timeline_past(times->timeline, recorded_s, times->now_s);
+}
+
 static enum status write_reaction(void *context, const struct store_reaction *reaction)
 {
     struct export *export = context;
@@ -131,7 +139,7 @@ static enum status write_reaction(void *context, const struct store_reaction *re
     at = PUT(at, "\",\"item\":\"");
     at = put_item(export, at, reaction->item);
     at = PUT(at, "\",\"time\":");
-    at = decimal_write(at, reaction->time_s);
+    at = decimal_write(at, time_of(export, reaction->time_s));
     line_end(export, PUT(at, "}"));
     export->report->reactions++;
     tell(export);
@@ -161,13 +169,15 @@ static enum status write_count(void *context, const struct store_count *count)
     return STATUS_OK;
 }
 
-enum status export_write(struct store *store, const struct names *names, int fd,
-                         export_progress_fn *progress, void *context, struct export_report *report)
+enum status export_write(struct store *store, const struct names *names,
+                         const struct export_times *times, int fd, export_progress_fn *progress,
+                         void *context, struct export_report *report)
 {
     struct store_stats stats;
     store_stats(store, &stats);
     *report = (struct export_report){0};
     struct export export = {.names = names,
+                            .times = times,
                             .report = report,
                             .progress = progress,
                             .context = context,

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "base/status.h"
 #include "store/store.h"
+#include "time/timeline.h"
 
 /* Now and then; the total is an estimate. */
 typedef void export_progress_fn(void *context, uint64_t rows, uint64_t total);
@@ -20,11 +21,19 @@ struct export_report {
     uint64_t names;
     uint64_t reactions;
     uint64_t counters;
-    int error; /* errno, if writing failed */
+    uint64_t future; /* reactions that were ahead of the clock */
+    int error;       /* errno, if writing failed */
+};
+
+/* How times are written: as the clock said, but none is later than now, as no import would take it. */
+struct export_times {
+    struct timeline *timeline;
+    uint32_t now_s;
 };
 
 /* To a file or a pipe, which is the caller's. OK; IO_FAILED with an error; or what the store says. */
-enum status export_write(struct store *store, const struct names *names, int fd,
-                         export_progress_fn *progress, void *context, struct export_report *report);
+enum status export_write(struct store *store, const struct names *names,
+                         const struct export_times *times, int fd, export_progress_fn *progress,
+                         void *context, struct export_report *report);
 
 #endif

@@ -60,7 +60,8 @@ static enum status record_name(void *context, enum name_role role, uint16_t inde
 {
     struct import *import = context;
     CHECK_MAGIC(import, IMPORT_MAGIC);
-    struct event event = event_define((uint8_t)role, index, text, length, import->options.now_s);
+    struct event event =
+        event_define((uint8_t)role, index, text, length, import->options.recorded_s);
     return record_event(&import->record, &event);
 }
 
@@ -224,13 +225,20 @@ static enum status row_begin(struct import *import)
 
 static enum status time_check(struct import *import, uint32_t *time_s)
 {
-    if (*time_s == 0 || *time_s > (uint64_t)import->options.now_s + FUTURE_MOST) {
+    const struct import_options *options = &import->options;
+    bool future = *time_s > (uint64_t)options->now_s + FUTURE_MOST;
+    if (*time_s == 0 || (future && !options->future_as_now)) {
         snprintf(import->problem, sizeof import->problem,
-                 "the time %u is not one of the past, in seconds since 1970", *time_s);
+                 "the time %u is not one of the past, in seconds since 1970%s", *time_s,
+                 future ? ": it is ahead of this machine's clock; --future-as-now takes such rows "
+                          "as of now"
+                        : "");
         return STATUS_BAD_ARGUMENT;
     }
-    if (*time_s > import->options.now_s)
-        *time_s = import->options.now_s;
+    if (*time_s > options->now_s)
+        *time_s = options->now_s;
+    if (options->timeline != NULL)
+        *time_s = timeline_recorded(options->timeline, *time_s);
     return STATUS_OK;
 }
 
@@ -358,8 +366,8 @@ static enum status mark_begin(struct import *import)
         memcmp(&mark.source, &import->options.source, sizeof mark.source) != 0)
         mark.offset = mark.line = 0;
     mark.source = import->options.source;
-    if (mark.newest_s < import->options.now_s)
-        mark.newest_s = import->options.now_s;
+    if (mark.newest_s < import->options.recorded_s)
+        mark.newest_s = import->options.recorded_s;
     return mark_write(import, &mark);
 }
 
@@ -372,6 +380,8 @@ struct import *import_open(const struct import_options *options, char *problem, 
         return NULL;
     import->magic = IMPORT_MAGIC;
     import->options = *options;
+    if (options->recorded_s == 0)
+        import->options.recorded_s = options->now_s;
     if (!batches_new(import) || mark_begin(import) != STATUS_OK) {
         if (import->failed != STATUS_OK)
             snprintf(problem, size, "%s", import->problem);
@@ -380,7 +390,8 @@ struct import *import_open(const struct import_options *options, char *problem, 
     }
     struct store_stats stats = {0};
     store_stats(options->carry.store, &stats);
-    import->change_s = stats.newest_s < options->now_s ? options->now_s : stats.newest_s + 1;
+    uint32_t recorded_s = import->options.recorded_s;
+    import->change_s = stats.newest_s < recorded_s ? recorded_s : stats.newest_s + 1;
     import->projector = projector_start(&import->options.carry, problem, size);
     if (import->projector == NULL) {
         import_free(import);

@@ -28,10 +28,13 @@ struct import;
 struct import_options {
     struct projector_options carry; /* how events get to the store, which has the whole journal */
     struct names *names;
-    const char *directory; /* of the data: the mark goes there */
-    const char *exclusive; /* kinds, as in exclusive.h */
-    uint32_t batch_rows;   /* brought to what they change at a time, at least 1 */
-    uint32_t now_s;        /* no row is later than this */
+    const char *directory;     /* of the data: the mark goes there */
+    const char *exclusive;     /* kinds, as in exclusive.h */
+    uint32_t batch_rows;       /* brought to what they change at a time, at least 1 */
+    uint32_t now_s;            /* by the clock: no row is later than this */
+    uint32_t recorded_s;       /* what now is recorded as; 0: the same */
+    bool future_as_now;        /* rows that are later are taken, as of now */
+    struct timeline *timeline; /* what times of rows are recorded as; NULL: the same */
     struct move_source source;
     bool from_start; /* what an earlier attempt has got to does not matter */
 };

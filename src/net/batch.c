@@ -7,11 +7,14 @@
 
 struct running batch_begin(struct conn *conn)
 {
+    struct timeline *timeline = conn->loop->server->parts.timeline;
+    struct moment now = {.wall_ms = clock_wall_ms(), .monotonic_ns = clock_monotonic_ns()};
     struct running r = {.conn = conn,
                         .loop = conn->loop,
-                        .time_s = (uint32_t)(clock_wall_ms() / 1000),
-                        .now_ns = clock_monotonic_ns(),
+                        .wall_s = now.wall_ms / 1000,
+                        .now_ns = now.monotonic_ns,
                         .limits = limits_active(&conn->loop->server->limits)};
+    r.time_s = timeline != NULL ? timeline_at(timeline, now) : (uint32_t)r.wall_s;
     r.since_ns = conn->loop->clock_ns = r.now_ns;
     return r;
 }
@@ -117,7 +120,7 @@ void batch_watch(struct running *r, uint32_t count)
     watch_ran(&loop->watch, loop->requests, count, took_ns, loop->clock_ns);
     if (watch_is_slow(&loop->watch, took_ns))
         watch_slow_requests(&loop->watch, loop->requests, count, loop->server->parts.names,
-                            conn_client(r->conn), took_ns, r->time_s);
+                            conn_client(r->conn), took_ns, r->wall_s);
 }
 
 bool batch_send_away(struct running *r, uint32_t from)

@@ -11,7 +11,8 @@
 struct running {
     struct conn *conn;
     struct loop *loop;
-    uint32_t time_s;
+    uint64_t wall_s; /* by the clock */
+    uint32_t time_s; /* as it is recorded */
     uint64_t now_ns;
     uint64_t since_ns;        /* when the batch or command at hand began */
     uint32_t limits;          /* that are on */

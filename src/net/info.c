@@ -80,6 +80,19 @@ static void collect_journal(struct server *server, struct metrics *out)
     out->sync_times = stats.sync_times;
 }
 
+static void collect_clock(struct server *server, struct metrics *out)
+{
+    struct timeline_stats stats;
+    out->absent[METRICS_CLOCK] = server->parts.timeline == NULL;
+    if (server->parts.timeline == NULL)
+        return;
+    timeline_stats(server->parts.timeline, &stats);
+    out->texts[TEXT_CLOCK_STATE] = stats.state == STATUS_OK ? "ok" : status_sentence(stats.state);
+    out->numbers[NUMBER_CLOCK_OK] = stats.state == STATUS_OK;
+    out->numbers[NUMBER_CLOCK_OFFSET] = stats.offset_s;
+    out->numbers[NUMBER_CLOCK_SPANS] = stats.spans;
+}
+
 static void add_loop(const struct loop *loop, struct metrics *out)
 {
     const struct loop_stats *stats = &loop->stats;
@@ -226,7 +239,9 @@ static void collect_trends(struct server *server, struct metrics *out)
         return;
     trends_stats(server->parts.trends, &stats);
     out->numbers[NUMBER_TREND_POSITION] = stats.position;
-    out->numbers[NUMBER_TREND_SINCE] = stats.since_s;
+    struct timeline *timeline = server->parts.timeline;
+    out->numbers[NUMBER_TREND_SINCE] =
+        timeline != NULL ? timeline_shown(timeline, stats.since_s) : stats.since_s;
     out->numbers[NUMBER_TREND_BOARDS] = stats.boards;
     out->numbers[NUMBER_TREND_REFUSED] = stats.refused;
     out->numbers[NUMBER_TREND_ITEMS] = stats.items;
@@ -300,13 +315,21 @@ static void collect_hotkeys(struct server *server, struct metrics *out)
 }
 
 static collect_fn *const collectors[] = {
-    [METRICS_SERVER] = collect_server, [METRICS_CLIENTS] = collect_clients,
-    [METRICS_MEMORY] = collect_memory, [METRICS_JOURNAL] = collect_journal,
-    [METRICS_STATS] = collect_stats,   [METRICS_HOT] = collect_hot,
-    [METRICS_BOARDS] = collect_boards, [METRICS_PROJECTOR] = collect_projector,
-    [METRICS_STORE] = collect_store,   [METRICS_FILTER] = collect_filter,
-    [METRICS_TRENDS] = collect_trends, [METRICS_LIMITS] = collect_limits,
-    [METRICS_LIVE] = collect_live,     [METRICS_HOTKEYS] = collect_hotkeys,
+    [METRICS_SERVER] = collect_server,
+    [METRICS_CLIENTS] = collect_clients,
+    [METRICS_MEMORY] = collect_memory,
+    [METRICS_JOURNAL] = collect_journal,
+    [METRICS_CLOCK] = collect_clock,
+    [METRICS_STATS] = collect_stats,
+    [METRICS_HOT] = collect_hot,
+    [METRICS_BOARDS] = collect_boards,
+    [METRICS_PROJECTOR] = collect_projector,
+    [METRICS_STORE] = collect_store,
+    [METRICS_FILTER] = collect_filter,
+    [METRICS_TRENDS] = collect_trends,
+    [METRICS_LIMITS] = collect_limits,
+    [METRICS_LIVE] = collect_live,
+    [METRICS_HOTKEYS] = collect_hotkeys,
 };
 
 _Static_assert(sizeof collectors / sizeof collectors[0] == METRICS_SECTIONS, "one for each");

@@ -277,6 +277,7 @@ static int make_uv(struct loop *loop)
 int loop_init(struct loop *loop, struct server *server)
 {
     const struct options *options = server->parts.options;
+    loop->hot_scratch.timeline = server->parts.timeline;
     loop->server = server;
     loop->resp_limits = (struct resp_limits){.args_max = (uint32_t)options->max_args,
                                              .bulk_max = (uint32_t)options->max_bulk};

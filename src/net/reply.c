@@ -160,7 +160,7 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
         at = put_bulk(at, cursor, length);
     }
     for (uint32_t i = 0; i < request->count; i++)
-        at = put_line(put_id(at, listed[i].id, type), ':', listed[i].time_s);
+        at = put_line(put_id(at, listed[i].id, type), ':', hot_shown_s(scratch, listed[i].time_s));
     buffer_end(out, at);
     return true;
 }
@@ -180,7 +180,7 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
         at = put_name(at, names, change->kind);
         at = put_id(at, change->id, names_type(names, change->type));
         at = put_line(at, ':', !change->cleared);
-        at = put_line(at, ':', change->time_s);
+        at = put_line(at, ':', hot_shown_s(scratch, change->time_s));
     }
     buffer_end(out, at);
     return true;

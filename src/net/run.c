@@ -131,7 +131,7 @@ static void watch_session(struct running *r, const struct command *command,
     meter_ran(&watch->meter, place_of(r, command), took_ns, 1);
     if (watch_is_slow(watch, took_ns))
         watch_slow_words(watch, words, secret ? 1 : count, conn_client(r->conn), took_ns,
-                         r->time_s);
+                         r->wall_s);
 }
 
 /* `count` words behind its name; false: it is refused. */

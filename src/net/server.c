@@ -225,6 +225,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     if (server->parts.refused_max == 0)
         server->parts.refused_max = LIMIT_REFUSED;
     server->guard.journal = parts->journal;
+    server->guard.timeline = parts->timeline;
     server->guard.lag_slow = parts->lag_slow_bytes;
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ns = clock_monotonic_ns();

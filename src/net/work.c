@@ -188,6 +188,7 @@ int work_start(struct work *work, struct hot *hot, struct names *names, struct g
         struct worker *worker = &work->workers[work->count];
         worker->work = work;
         worker->number = work->count;
+        worker->scratch.timeline = guard->timeline;
         error = uv_thread_create(&worker->thread, worker_thread, worker);
     }
     if (error)

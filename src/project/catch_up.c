@@ -10,7 +10,7 @@ struct target {
     struct store *store;     /* NULL: there already */
     struct filters *filters; /* NULL: none */
     struct trends *trends;   /* likewise */
-    uint32_t wall_s;
+    uint32_t now_s;
 };
 
 static enum status target_apply(const struct target *target, const struct window *window,
@@ -29,7 +29,7 @@ static enum status target_apply(const struct target *target, const struct window
     if (target->filters != NULL)
         filters_after(target->filters, changes);
     if (target->trends != NULL)
-        trends_apply(target->trends, changes, window->newest_s, target->wall_s);
+        trends_apply(target->trends, changes, window->newest_s, target->now_s);
     return STATUS_OK;
 }
 
@@ -62,7 +62,7 @@ static enum status catch_up(const struct catch_up *how, struct store *store,
 {
     if (from >= to)
         return STATUS_OK;
-    struct target target = {.store = store, .filters = filters, .wall_s = how->wall_s};
+    struct target target = {.store = store, .filters = filters, .now_s = how->now_s};
     if (how->trends != NULL && trends_position(how->trends) == from)
         target.trends = how->trends;
     struct window window;

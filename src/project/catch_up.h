@@ -20,7 +20,7 @@ typedef bool catch_up_progress_fn(void *context, uint64_t position, uint64_t end
 struct catch_up {
     struct window_options window;
     struct trends *trends;          /* taken along, if they stand where it begins; may be NULL */
-    uint32_t wall_s;                /* for them */
+    uint32_t now_s;                 /* for them, as recorded times go */
     catch_up_progress_fn *progress; /* may be NULL */
     void *context;
 };

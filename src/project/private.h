@@ -23,7 +23,7 @@ enum projector_step {
 struct projector {
     uint32_t magic;
     struct projector_options options;
-    uint64_t (*wall_ms)(void); /* tests put another one here */
+    uint64_t (*wall_ms)(void); /* where there is no timeline; tests put another one here */
 
     /* Its own thread's */
     struct window window;
@@ -51,6 +51,13 @@ struct projector {
     bool stopping;
     pthread_t thread;
 };
+
+/* Now, as recorded times go. */
+static inline uint64_t projector_now_ms(const struct projector *projector)
+{
+    struct timeline *timeline = projector->options.timeline;
+    return timeline != NULL ? timeline_now_ms(timeline) : projector->wall_ms();
+}
 
 /* All but the thread. NULL: `problem` has a sentence. */
 struct projector *projector_new(const struct projector_options *options, char *problem,

@@ -32,7 +32,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
     projector->filter_position = options->filter_position;
     projector->trend_position = options->trend_position;
     projector->checkpoint_next = options->filter_position + options->checkpoint_bytes;
-    projector->oldest_ms = clock_wall_ms();
+    projector->oldest_ms = projector_now_ms(projector);
     projector->stats = (struct projector_stats){
         .state = "ok", .position = position, .checkpoint = projector_saved(projector)};
     ASSERT(options->filter_position <= position && options->trend_position <= position);
@@ -218,7 +218,7 @@ void projector_stats(struct projector *projector, struct projector_stats *out)
 {
     struct journal_stats journal;
     journal_stats(projector->options.journal, &journal);
-    uint64_t now = projector->wall_ms();
+    uint64_t now = projector_now_ms(projector);
     pthread_mutex_lock(&projector->lock);
     *out = projector->stats;
     uint64_t bytes = projector->event_bytes;

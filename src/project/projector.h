@@ -20,6 +20,7 @@
 #include "filter/filters.h"
 #include "journal/journal.h"
 #include "store/store.h"
+#include "time/timeline.h"
 #include "trend/trends.h"
 
 /* Called by the projector's thread after each window, and when its state changes. */
@@ -55,8 +56,9 @@ struct projector_options {
     uint64_t checkpoint_bytes; /* of journal between checkpoints */
     uint32_t token_ttl_s;
     uint32_t changes_ttl_s;
-    uint64_t seed;     /* any number that nobody can guess, see fold.h */
-    bool keep_journal; /* segments stay for ever */
+    struct timeline *timeline; /* of recorded times; NULL: they are those of the clock */
+    uint64_t seed;             /* any number that nobody can guess, see fold.h */
+    bool keep_journal;         /* segments stay for ever */
     projector_moved_fn *moved;
     projector_save_fn *save;     /* may be NULL, as may `moved` */
     projector_failed_fn *failed; /* likewise */

@@ -97,7 +97,7 @@ static enum projector_step window_begin(struct projector *projector)
 {
     io_fault_point("project.read");
     struct journal *journal = projector->options.journal;
-    projector->read_ms = projector->wall_ms();
+    projector->read_ms = projector_now_ms(projector);
     uint64_t limit = journal_durable(journal);
     if (journal_appended(journal) > limit)
         journal_sync(journal); /* for the next window: nobody else may ask for it */

@@ -204,12 +204,12 @@ static void trends_turn(struct trends *trends)
 }
 
 /* Under the lock. */
-static void trends_move(struct trends *trends, uint32_t time_s, uint32_t wall_s)
+static void trends_move(struct trends *trends, uint32_t time_s, uint32_t now_s)
 {
-    if (time_s > wall_s && time_s - wall_s > TREND_AHEAD_S)
-        time_s = wall_s;
-    if (trends->time_s > wall_s && trends->time_s - wall_s > TREND_AHEAD_S) {
-        log_warn("windowed boards: the clock is more than a day behind what was counted last, they "
+    if (time_s > now_s && time_s - now_s > TREND_AHEAD_S)
+        time_s = now_s;
+    if (trends->time_s > now_s && trends->time_s - now_s > TREND_AHEAD_S) {
+        log_warn("windowed boards: the time is more than a day behind what was counted last, they "
                  "begin anew");
         trends_clear(trends, trends->position, time_s);
     }
@@ -222,12 +222,12 @@ static void trends_move(struct trends *trends, uint32_t time_s, uint32_t wall_s)
 }
 
 void trends_apply(struct trends *trends, const struct store_changes *changes, uint32_t time_s,
-                  uint32_t wall_s)
+                  uint32_t now_s)
 {
     if (changes->position <= trends->position)
         return;
     pthread_rwlock_wrlock(&trends->lock);
-    trends_move(trends, time_s, wall_s);
+    trends_move(trends, time_s, now_s);
     for (size_t i = 0; i < changes->count_count; i++) {
         const struct store_count *count = &changes->counts[i];
         struct trend_board *board = trends_board(trends, count->item.type, count->name);

@@ -28,8 +28,8 @@ enum trend_window { TREND_NONE, TREND_HOUR, TREND_DAY, TREND_WEEK };
 #define TREND_SLICE_S 300
 
 /*
- * What is further ahead of the wall clock than this is not believed: such a change counts as of now.
- * Boards that stand so far ahead, because the clock once did, begin anew.
+ * What is further ahead of now than this is not believed: such a change counts as of now. Boards that
+ * stand so far ahead begin anew.
  */
 #define TREND_AHEAD_S 86400
 
@@ -63,12 +63,12 @@ void trends_begin(struct trends *trends, uint64_t position, uint32_t since_s);
 uint64_t trends_position(const struct trends *trends); /* the applying thread's */
 
 /*
- * Counts what a window came to, made at time_s, none of it in an earlier slice than the rest. The
- * wall clock is beside it: see TREND_AHEAD_S. A time that falls counts as the latest one. Changes
+ * Counts what a window came to, made at time_s, none of it in an earlier slice than the rest. Now
+ * is beside it, as recorded times go: see TREND_AHEAD_S. A time that falls counts as the latest one. Changes
  * whose position is not beyond the boards' own are ignored.
  */
 void trends_apply(struct trends *trends, const struct store_changes *changes, uint32_t time_s,
-                  uint32_t wall_s);
+                  uint32_t now_s);
 
 /* Leaves out what is before the position: it is of other times, and no window has it. */
 void trends_pass(struct trends *trends, uint64_t position);

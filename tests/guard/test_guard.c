@@ -149,10 +149,27 @@ static void a_wait_is_told_and_ends_when_the_store_caught_up(void **state)
     assert_int_equal(guard_admit_writes(&guard, &pacer, 1000 * MS), STATUS_OK);
 }
 
+static void a_clock_that_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    struct guard guard = guard_of(0, 0);
+    struct pacer pacer = {0};
+    guard.timeline = timeline_new(NULL);
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 0), STATUS_OK);
+    atomic_store(&guard.timeline->state, STATUS_CLOCK_WRONG);
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 0), STATUS_CLOCK_WRONG);
+    journal_says = STATUS_BLOCKED; /* no use to wait for it */
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 0), STATUS_CLOCK_WRONG);
+    journal_says = STATUS_READONLY;
+    assert_int_equal(guard_admit_writes(&guard, &pacer, 0), STATUS_READONLY);
+    timeline_free(guard.timeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_bound_the_journal_alone_decides),
+        cmocka_unit_test(a_clock_that_is_wrong_is_refused),
         cmocka_unit_test(the_step_grows_with_the_lag),
         cmocka_unit_test(too_far_behind_is_refused_until_it_caught_up),
         cmocka_unit_test(the_rate_follows_the_step_however_writes_come),

@@ -376,7 +376,7 @@ static void test_bad_rows(void **state)
     expect_refused(&stage, import_reaction(import, one, like, of("clip:1 "), 1), "is no item");
     expect_refused(&stage, import_reaction(import, one, of("new"), of("clip:1"), 0), "the past");
     expect_refused(&stage, import_reaction(import, one, of("new"), of("clip:1"), NOW + 86401),
-                   "past");
+                   "--future-as-now");
     expect_refused(&stage, import_reaction(import, of("x"), of("new"), of("clip:1"), 1), "user");
     expect_refused(&stage, import_counter(import, item, like, 5), "kept by reactions");
     expect_refused(&stage, import_counter(import, item, of("comment"), 5), "kept by reactions");
@@ -389,6 +389,47 @@ static void test_bad_rows(void **state)
     import_end(&stage, true);
     struct item taken = {.id = {.lo = 1}, .type = 0};
     assert_int_equal(stored_time(&stage, 0, taken, NAME_INDEX_LIKE), NOW); /* as of now */
+    stage_close(&stage);
+}
+
+/* The clock was an hour ahead once, and set back: rows go where they would have been recorded. */
+static void test_recorded_times(void **state)
+{
+    (void)state;
+    enum { OFFSET = 3601, BACK = NOW - 1000 };
+    struct stage stage;
+    struct spans spans = {0};
+    struct timeline *timeline = timeline_new(NULL);
+    stage_open(&stage);
+    spans_add(&spans, BACK + OFFSET - 1, OFFSET);
+    assert_int_equal(spans_write(stage.directory, &spans), 0);
+    assert_int_equal(timeline_load(timeline, stage.directory), STATUS_OK);
+    struct import_options options = stage_options(&stage, 10);
+    options.timeline = timeline;
+    options.recorded_s = NOW + OFFSET;
+    options.future_as_now = true;
+    import_begin(&stage, &options);
+    static const struct {
+        const char *item;
+        uint32_t time_s;
+        uint32_t recorded_s;
+    } rows[] = {{"video:1", BACK - 1, BACK - 1},
+                {"video:2", BACK, BACK + OFFSET},
+                {"video:3", NOW, NOW + OFFSET},
+                {"video:4", UINT32_MAX, NOW + OFFSET}};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(
+            import_reaction(stage.import, of("1"), of("like"), of(rows[i].item), rows[i].time_s),
+            STATUS_OK);
+    import_end(&stage, true);
+    for (size_t i = 0; i < 4; i++) {
+        struct item item = {.id = {.lo = i + 1}, .type = 0};
+        assert_int_equal(stored_time(&stage, 0, item, NAME_INDEX_LIKE), rows[i].recorded_s);
+    }
+    struct move_mark mark;
+    assert_int_equal(move_mark_read(stage.directory, &mark), STATUS_OK);
+    assert_int_equal(mark.newest_s, NOW + OFFSET);
+    timeline_free(timeline);
     stage_close(&stage);
 }
 
@@ -586,7 +627,7 @@ int main(void)
         cmocka_unit_test(test_attempts),      cmocka_unit_test(test_twice),
         cmocka_unit_test(test_bad_rows),      cmocka_unit_test(test_definitions_first),
         cmocka_unit_test(test_mark),          cmocka_unit_test(test_cursors),
-        cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_untimed),       cmocka_unit_test(test_recorded_times),
 #ifdef LAUD_FAULTS
         cmocka_unit_test(test_journal_fails),
 #endif

@@ -86,7 +86,7 @@ static struct catch_up how(void)
                                         .token_ttl_s = 60,
                                         .changes_ttl_s = WORLD_CHANGES_TTL_S},
                              .trends = stage.trends,
-                             .wall_s = (uint32_t)(clock_wall_ms() / 1000)};
+                             .now_s = (uint32_t)(clock_wall_ms() / 1000)};
 }
 
 /* Without a file the journal is still whole: it goes after the files are there. */

@@ -38,7 +38,7 @@ static struct catch_up how(struct trends *trends)
                                         .events_max = 77,
                                         .token_ttl_s = 60},
                              .trends = trends,
-                             .wall_s = stage.world.now_s};
+                             .now_s = stage.world.now_s};
 }
 
 /* What is on disk is enough to have the boards again. */

@@ -3,14 +3,9 @@
  * the addition it belongs to; the limit on tokens holds over all shards together, so before one is
  * refused, all shards are looked through for tokens that have expired (at most once a second).
  *
- * A request that a worker runs may have waited for long, while others that did not come before
- * and after it: its time going back does not mean that a clock was set back, as it does on an I/O
- * thread. It counts as made when the latest one before it was.
- *
- * Two times, then. In memory tokens age by what the requests say, so that a clock that was set back
- * keeps none of them for longer. What is recorded never falls (hot_memory_time): the store lets go
- * of tokens by the newest event it has, and one recorded behind that would be gone at the next start
- * while its client still tries again. Kept a little too long it does no harm.
+ * Tokens age by recorded times alone (hot_memory_time), in memory as in the store: so a start finds
+ * what memory had, and no more of them than it had room for. For that, what memory forgets at some time
+ * must not be within its time again: nothing is recorded before that time any more.
  */
 #include "base/assert.h"
 #include "filter/filters.h"
@@ -22,8 +17,8 @@
 
 /*
  * A start may find some more than there is memory for: those that an earlier one forgot just before it
- * ended, or let go while the clock was another. Many more are of a server that had more memory. Without
- * a store there is nothing that more of them could crowd out for good.
+ * ended. Many more are of a server that had more memory. Without a store there is nothing that more of
+ * them could crowd out for good.
  */
 void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes)
 {
@@ -32,17 +27,21 @@ void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t byt
     hot->token_found_max = bytes != 0 && hot->store != NULL ? room + room / FOUND_PART : UINT64_MAX;
 }
 
-/* What time it is for a request, in a shard. */
-static uint32_t time_in(const struct item_shard *shard, uint32_t time_s, bool waited)
+/* What would be recorded at this time. */
+static uint32_t time_of(const struct hot_memory *hot, uint32_t time_s)
 {
-    return waited && time_s < shard->tokens.seen_s ? shard->tokens.seen_s : time_s;
+    uint32_t floor_s = atomic_load_explicit(&hot->floor_s, memory_order_relaxed);
+    return time_s > floor_s ? time_s : floor_s;
 }
 
 static void expire(struct hot_memory *hot, struct item_shard *shard, uint32_t time_s, uint64_t most)
 {
-    uint64_t count = tokens_expire(&shard->tokens, time_s, hot->token_ttl_s, most);
-    if (count != 0)
-        atomic_fetch_sub_explicit(&hot->token_count, count, memory_order_relaxed);
+    uint32_t now_s = time_of(hot, time_s);
+    uint64_t count = tokens_expire(&shard->tokens, now_s, hot->token_ttl_s, most);
+    if (count == 0)
+        return;
+    hot_memory_time(hot, now_s);
+    atomic_fetch_sub_explicit(&hot->token_count, count, memory_order_relaxed);
 }
 
 static enum status token_reserve(struct hot_memory *hot, struct item_shard *shard,
@@ -61,14 +60,15 @@ static enum status token_reserve(struct hot_memory *hot, struct item_shard *shar
 }
 
 /* The event's stamp. */
-static uint32_t add_record(struct hot_memory *hot, const struct hot_request *request)
+static uint32_t add_record(struct hot_memory *hot, const struct hot_request *request,
+                           uint32_t time_s)
 {
     if (hot->journal == NULL)
         return hot->replay_stamp;
     struct event event = {
         .type = EVENT_ADD,
         .name = request->name,
-        .time_s = hot_memory_time(hot, request->time_s),
+        .time_s = time_s,
         .has_token = request->has_token,
         .item = request->items[0],
         .delta = request->delta,
@@ -85,14 +85,15 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
         item_reserve(shard, hash, request->items[0], request->name, request->delta, 0, &row);
     if (status != STATUS_OK)
         return status;
+    uint32_t time_s = hot_memory_time(hot, request->time_s);
     if (request->has_token) {
         status = token_reserve(hot, shard, request->token, &cell);
         if (status != STATUS_OK)
             return status;
-        tokens_add(&shard->tokens, cell, request->token);
+        tokens_add(&shard->tokens, cell, request->token, time_s);
     }
     request->value = item_add(shard, item_at(shard, row), request->name, request->delta,
-                              add_record(hot, request));
+                              add_record(hot, request, time_s));
     return STATUS_OK;
 }
 
@@ -109,7 +110,8 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
                                       filters_may_have_item(hot->filters, request->items[0]))
                     : (row->flags & ITEM_PARTIAL) != 0)
         return STATUS_BLOCKED;
-    bool again = request->has_token && tokens_has(&shard->tokens, request->token, hot->token_ttl_s);
+    bool again = request->has_token && tokens_has(&shard->tokens, request->token,
+                                                  time_of(hot, request->time_s), hot->token_ttl_s);
     if (!again && request->delta != 0)
         return add_change(hot, shard, request, hash, cell);
     request->value = item_value(row, request->name);
@@ -118,47 +120,39 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
     return STATUS_OK;
 }
 
-static void expire_all(struct hot_memory *hot, uint32_t time_s, bool waited)
+void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s)
 {
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         struct item_shard *shard = &hot->items[i];
         pthread_mutex_lock(&shard->lock);
-        expire(hot, shard, time_in(shard, time_s, waited), SWEEP_MOST);
+        expire(hot, shard, now_s, SWEEP_MOST);
         pthread_mutex_unlock(&shard->lock);
     }
 }
 
-/* The keeper was not sent by a request: its time, too, says nothing about a clock that was set back. */
-void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s)
-{
-    expire_all(hot, now_s, true);
-}
-
 /* False if that was done already within this second. */
-static bool sweep(struct hot_memory *hot, uint32_t time_s, bool waited)
+static bool sweep(struct hot_memory *hot, uint32_t time_s)
 {
     if (atomic_exchange_explicit(&hot->token_sweep_s, time_s, memory_order_relaxed) == time_s)
         return false;
-    expire_all(hot, time_s, waited);
+    hot_memory_expire_tokens(hot, time_s);
     return true;
 }
 
-static void add_locked(struct hot_memory *hot, struct hot_request *request, uint64_t hash,
-                       bool waited)
+static void add_locked(struct hot_memory *hot, struct hot_request *request, uint64_t hash)
 {
     struct item_shard *shard = item_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
-    request->time_s = time_in(shard, request->time_s, waited);
     request->status = add_decide(hot, shard, request, hash);
     pthread_mutex_unlock(&shard->lock);
 }
 
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
-                             struct hot_trail trail, bool waited)
+                             struct hot_trail trail)
 {
-    add_locked(hot, request, trail.item, waited);
-    if (request->status == STATUS_TOKENS_FULL && sweep(hot, request->time_s, waited))
-        add_locked(hot, request, trail.item, waited);
+    add_locked(hot, request, trail.item);
+    if (request->status == STATUS_TOKENS_FULL && sweep(hot, time_of(hot, request->time_s)))
+        add_locked(hot, request, trail.item);
     if (request->status == STATUS_BLOCKED)
         return NEED_ITEM;
     return request->status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
@@ -183,7 +177,7 @@ static enum status token_replay(struct hot_memory *hot, struct item_shard *shard
     uint32_t cell = token_found(hot, shard, token);
     if (cell == 0)
         return STATUS_NO_MEMORY;
-    tokens_add(&shard->tokens, cell, token);
+    tokens_add(&shard->tokens, cell, token, time_s);
     return STATUS_OK;
 }
 
@@ -195,7 +189,7 @@ enum status hot_memory_restore_token(struct hot *base, struct item item, const u
     pthread_mutex_lock(&shard->lock);
     uint32_t cell = token_found(hot, shard, token);
     if (cell != 0)
-        tokens_restore(&shard->tokens, cell, token, time_s);
+        tokens_add(&shard->tokens, cell, token, time_s);
     pthread_mutex_unlock(&shard->lock);
     return cell != 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -86,7 +86,7 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
     case HOT_CLEAR:
         return hot_memory_clear(hot, request, trail, NULL) == NEED_NOTHING;
     case HOT_ADD:
-        return hot_memory_add(hot, request, trail, false) == NEED_NOTHING;
+        return hot_memory_add(hot, request, trail) == NEED_NOTHING;
     case HOT_ASK:
         return hot_memory_ask(hot, request, trail, LOAD_NOBODY);
     case HOT_COUNTS:
@@ -171,7 +171,7 @@ static enum hot_need change_once(struct hot_memory *hot, struct hot_request *req
 {
     return request->action == HOT_SET     ? hot_memory_set(hot, request, trail, reads)
            : request->action == HOT_CLEAR ? hot_memory_clear(hot, request, trail, reads)
-                                          : hot_memory_add(hot, request, trail, true);
+                                          : hot_memory_add(hot, request, trail);
 }
 
 /*
@@ -461,6 +461,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     boards_init(&hot->boards, hot->budget, options->board_entries);
     hot->trend = options->trend;
     hot->trend_context = options->trend_context;
+    hot->timeline = options->timeline;
     hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
     slab_pool_make_ready(hot->pool, options->ready_bytes);
@@ -480,6 +481,11 @@ void hot_memory_set_reach(struct hot *base, hot_reach_fn *reach, void *context)
 {
     hot_memory_of(base)->reach = reach;
     hot_memory_of(base)->reach_context = context;
+}
+
+const _Atomic uint32_t *hot_memory_newest(struct hot *base)
+{
+    return &hot_memory_of(base)->floor_s;
 }
 
 void hot_memory_raise_time(struct hot *base, uint32_t time_s)

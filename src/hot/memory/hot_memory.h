@@ -36,6 +36,7 @@ struct hot_memory_options {
     bool without_boards;               /* none are kept, and TOP says so */
     hot_trend_fn *trend;               /* NULL: windows are not kept */
     void *trend_context;
+    struct timeline *timeline; /* of the keeper; NULL: recorded times are those of the clock */
 };
 
 struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: no memory */
@@ -81,6 +82,8 @@ void hot_memory_stop(struct hot *hot);
  * newer is what was decided later. Replay raises it to the times of events by itself.
  */
 void hot_memory_raise_time(struct hot *hot, uint32_t time_s);
+/* That time, as it grows; valid while the hot tier is. */
+const _Atomic uint32_t *hot_memory_newest(struct hot *hot);
 
 /*
  * How a worker has the store brought to a position, and waits for it. OK, LAGGING (not within the time)

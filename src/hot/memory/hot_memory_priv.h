@@ -46,6 +46,7 @@ struct hot_memory {
     void *reach_context;
     hot_trend_fn *trend; /* NULL: windows are not kept */
     void *trend_context;
+    struct timeline *timeline; /* NULL: recorded times are those of the clock */
 
     _Alignas(64) _Atomic uint64_t token_count; /* over all shards, reserved ones included */
     _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
@@ -114,14 +115,13 @@ static inline bool filter_said(uint64_t *denied, bool maybe)
 /*
  * SET, CLEAR and ADD: what has to be waited for first; if nothing, the request's status and value
  * are set. `reads` is what a worker has read of the store for this request, NULL on an I/O thread.
- * `waited`: it is a worker's, and its time may be long past.
  */
 enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, const struct hot_reads *reads);
 enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *request,
                                struct hot_trail trail, const struct hot_reads *reads);
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
-                             struct hot_trail trail, bool waited);
+                             struct hot_trail trail);
 
 /* How many tokens there may be, once it is known whether there is a store. */
 void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes);

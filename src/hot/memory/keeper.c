@@ -434,7 +434,7 @@ static void *keeper_run(void *argument)
         keeper->wanted = false;
         pthread_mutex_unlock(&keeper->lock);
         uint64_t before = atomic_load(&keeper->stats.pages);
-        keeper_round(hot, clock_wall_ms());
+        keeper_round(hot, hot->timeline != NULL ? timeline_now_ms(hot->timeline) : clock_wall_ms());
         uint64_t found =
             shortage(hot) == 0 ? WAIT_TRIES : atomic_load(&keeper->stats.pages) - before;
         pthread_mutex_lock(&keeper->lock);

@@ -1,7 +1,6 @@
 /*
  * Tokens are hashes already, so the table uses them as they are (mixed once, as whoever makes them
- * may not be ours). They expire in the order they came because each is stamped with an age that
- * only grows.
+ * may not be ours). They expire in the order they came, because recorded times never fall.
  */
 #include "hot/memory/tokens.h"
 
@@ -10,7 +9,7 @@
 
 struct token_cell {
     uint32_t newer;
-    uint32_t age_s; /* low bits of tokens.age_s when it came */
+    uint32_t time_s; /* recorded with it */
     uint64_t token[2];
 };
 
@@ -30,25 +29,18 @@ void tokens_destroy(struct tokens *tokens)
     table_destroy(&tokens->table);
 }
 
-static void clock_advance(struct tokens *tokens, uint32_t time_s)
+static bool is_over(const struct token_cell *cell, uint32_t now_s, uint32_t ttl_s)
 {
-    if (time_s > tokens->seen_s) {
-        if (tokens->seen_s != 0)
-            tokens->age_s += time_s - tokens->seen_s;
-        tokens->seen_s = time_s;
-    } else if (tokens->seen_s - time_s > TOKEN_CLOCK_SLACK_S) {
-        tokens->seen_s = time_s;
-    }
+    return now_s > cell->time_s && now_s - cell->time_s > ttl_s;
 }
 
-uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, uint64_t most)
+uint64_t tokens_expire(struct tokens *tokens, uint32_t now_s, uint32_t ttl_s, uint64_t most)
 {
-    clock_advance(tokens, time_s);
     uint64_t forgotten = 0;
     while (tokens->oldest != 0 && forgotten < most) {
         uint32_t at = tokens->oldest;
         struct token_cell *cell = slab_at(tokens->table.slab, at);
-        if (tokens->age_s - cell->age_s <= ttl_s)
+        if (!is_over(cell, now_s, ttl_s))
             break;
         tokens->oldest = cell->newer;
         table_remove(&tokens->table, token_hash(cell->token), at);
@@ -60,7 +52,8 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t time_s, uint32_t ttl_s, u
     return forgotten;
 }
 
-bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t ttl_s)
+bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t now_s,
+                uint32_t ttl_s)
 {
     struct table_walk walk = table_walk_start(&tokens->table, token_hash(token));
     for (;;) {
@@ -69,7 +62,7 @@ bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t t
             return false;
         const struct token_cell *cell = slab_at(tokens->table.slab, at);
         if (cell->token[0] == token[0] && cell->token[1] == token[1] &&
-            tokens->age_s - cell->age_s <= ttl_s)
+            !is_over(cell, now_s, ttl_s))
             return true;
     }
 }
@@ -86,30 +79,18 @@ void tokens_release(struct tokens *tokens, uint32_t cell)
     slab_free(tokens->table.slab, cell, sizeof(struct token_cell));
 }
 
-static void insert(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t age_s)
+/* Those out of order are forgotten in time all the same, only their cells stay a little longer. */
+void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t time_s)
 {
     struct slab *slab = tokens->table.slab;
     struct token_cell *cell = slab_at(slab, at);
-    *cell = (struct token_cell){.age_s = age_s, .token = {token[0], token[1]}};
+    *cell = (struct token_cell){.time_s = time_s, .token = {token[0], token[1]}};
     table_insert(&tokens->table, token_hash(token), at);
     if (tokens->newest == 0)
         tokens->oldest = at;
     else
         ((struct token_cell *)slab_at(slab, tokens->newest))->newer = at;
     tokens->newest = at;
-}
-
-void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2])
-{
-    insert(tokens, at, token, tokens->age_s);
-}
-
-/* Those out of order are forgotten in time all the same, only their cells stay a little longer. */
-void tokens_restore(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t time_s)
-{
-    if (time_s > tokens->seen_s)
-        clock_advance(tokens, time_s);
-    insert(tokens, at, token, tokens->age_s - (tokens->seen_s - time_s));
 }
 
 bool tokens_relocate(struct tokens *tokens)
