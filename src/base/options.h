@@ -32,6 +32,7 @@ struct rate {
 #define OPTION_FIELD_BYTES(field)   uint64_t field;
 #define OPTION_FIELD_MS(field)      uint64_t field;
 #define OPTION_FIELD_WORD(field)    uint64_t field;
+#define OPTION_FIELD_SWITCH(field)  bool field;
 #define OPTION_FIELD_RATE(field)    struct rate field;
 
 /* The places of the words of --store; those of --durability are enum durability's. */

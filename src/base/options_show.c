@@ -50,7 +50,12 @@ void options_help(FILE *out)
           "Options can be given as flags, in the environment, or in an INI file (lines of\n"
           "the form name = value, without the dashes; '#' begins a comment). A flag wins\n"
           "over the environment, the environment over the file. Each is shown with its\n"
-          "[default; environment variable]. Sizes take K, M, G; times ms, s, m, h, d.\n",
+          "[default; environment variable].\n"
+          "\n"
+          "A size is a number of bytes, or has a unit: 512K, 64MB, 1.5GiB, 1T (K is 1024).\n"
+          "A duration is a number of seconds (of milliseconds if the option's name ends in\n"
+          "-ms), or has a unit: 100ms, 30s, 10m, 12h, 7d, 1w. For yes and no, on and off,\n"
+          "true and false, 1 and 0 are taken too.\n",
           out);
     const char *group = "";
     for (size_t i = 0; i < OPTIONS_TOTAL; i++) {

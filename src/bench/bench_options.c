@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
 enum option_type { TYPE_TEXT, TYPE_COUNT, TYPE_SECONDS, TYPE_FLAG, TYPE_MIX };
 
 struct option_row {
@@ -117,15 +119,21 @@ static bool count_read(const struct option_row *row, const char *text, uint64_t 
 static bool seconds_read(const struct option_row *row, const char *text, double *out, char *problem,
                          size_t size)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= row->min && value <= row->max)) {
-        snprintf(problem, size, "--%s expects a number of seconds from %g to %g, not '%s'",
-                 row->name, row->min, row->max, text);
-        return false;
+    uint64_t ms = 0;
+    enum quantity_result result = quantity_parse(QUANTITY_SECONDS, text, &ms);
+    double value = (double)ms / 1000;
+    if (result == QUANTITY_GOOD && value >= row->min && value <= row->max) {
+        *out = value;
+        return true;
     }
-    *out = value;
-    return true;
+    if (result == QUANTITY_MALFORMED)
+        snprintf(problem, size, "--%s: '%s' is not a duration: give %s", row->name, text,
+                 quantity_form(QUANTITY_SECONDS));
+    else
+        snprintf(problem, size,
+                 "--%s: '%s' is out of range: give a duration from %g to %.0f seconds", row->name,
+                 text, row->min, row->max);
+    return false;
 }
 
 static bool option_set(struct bench_options *options, const struct option_row *row,
