@@ -51,6 +51,7 @@ enum option_origin {
     OPTION_FROM_FILE,
     OPTION_FROM_ENVIRONMENT,
     OPTION_FROM_FLAG,
+    OPTION_FROM_CHOICE, /* the server chose it at its start */
 };
 
 struct options {

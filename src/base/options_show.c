@@ -73,10 +73,9 @@ void options_help(FILE *out)
 static const char *origin_name(const struct options *options, size_t index)
 {
     static const char *const names[] = {
-        [OPTION_FROM_DEFAULT] = "default",
-        [OPTION_FROM_FILE] = "file",
-        [OPTION_FROM_ENVIRONMENT] = "environment",
-        [OPTION_FROM_FLAG] = "flag",
+        [OPTION_FROM_DEFAULT] = "default",         [OPTION_FROM_FILE] = "file",
+        [OPTION_FROM_ENVIRONMENT] = "environment", [OPTION_FROM_FLAG] = "flag",
+        [OPTION_FROM_CHOICE] = "chosen",
     };
     return names[options->origin[index]];
 }

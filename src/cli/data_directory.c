@@ -1,8 +1,10 @@
 #include "cli/data_directory.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -10,11 +12,72 @@
 #include "base/lock.h"
 #include "base/log.h"
 
-/* The directory above is not ours: if it cannot be synced, as when it may not be read, that is told. */
+/* What a data directory may hold. The others may stand in a file system or a repository from its start. */
+static const char *const own_names[] = {"LOCK",       "journal",    "store",        "filters",
+                                        "trends",     "boards",     "importing",    "filters.tmp",
+                                        "trends.tmp", "boards.tmp", "importing.tmp"};
+
+struct entries {
+    bool lock;
+    bool journal;
+    char foreign[64]; /* the first of them, "": none */
+};
+
+static int entries_take(void *context, const char *name)
+{
+    struct entries *entries = context;
+    entries->lock |= strcmp(name, "LOCK") == 0;
+    entries->journal |= strcmp(name, "journal") == 0;
+    if (name[0] == '.' || strcmp(name, "lost+found") == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++)
+        if (strcmp(name, own_names[i]) == 0)
+            return 0;
+    if (entries->foreign[0] == '\0')
+        snprintf(entries->foreign, sizeof entries->foreign, "%s", name);
+    return 0;
+}
+
+enum status data_directory_look(const char *path, char *problem, size_t size)
+{
+    struct stat found;
+    struct entries entries = {.lock = false};
+    if (stat(path, &found) < 0) {
+        if (errno == ENOENT)
+            return STATUS_OK;
+        snprintf(problem, size, "cannot look at the data directory %s: %s", path, strerror(errno));
+        return STATUS_IO_FAILED;
+    }
+    if (!S_ISDIR(found.st_mode)) {
+        snprintf(problem, size, "%s is a file, and the data needs a directory", path);
+        return STATUS_BAD_ARGUMENT;
+    }
+    int result = io_list("data.list", path, entries_take, &entries);
+    if (result < 0) {
+        snprintf(problem, size, "cannot look at the data directory %s: %s", path,
+                 strerror(-result));
+        return STATUS_IO_FAILED;
+    }
+    if ((entries.lock && entries.journal) || entries.foreign[0] == '\0')
+        return STATUS_OK;
+    snprintf(
+        problem, size,
+        "the directory %s is not Laud's: it holds other things, such as '%s'; name a new or an "
+        "empty directory",
+        path, entries.foreign);
+    return STATUS_BAD_ARGUMENT;
+}
+
+/*
+ * For its owner alone: it says who liked what. The directory above is not ours: if it cannot be synced,
+ * as when it may not be read, that is told.
+ */
 static bool make_directory(const char *path)
 {
     char parent[RECOVER_PATH_BYTES];
-    int result = io_make_directory("data.make", path);
+    if (access(path, F_OK) == 0)
+        return true;
+    int result = io_make_directory("data.make", path, 0700);
     if (result < 0) {
         log_error("cannot make the data directory %s: %s", path, strerror(-result));
         return false;
@@ -22,8 +85,8 @@ static bool make_directory(const char *path)
     snprintf(parent, sizeof parent, "%s/..", path);
     result = io_sync_directory("directory.sync", parent);
     if (result < 0)
-        log_warn("%s cannot be synced: %s; if the data directory is new, a power cut may take it",
-                 parent, strerror(-result));
+        log_warn("%s cannot be synced: %s; a power cut may take the new data directory", parent,
+                 strerror(-result));
     return true;
 }
 
@@ -74,6 +137,11 @@ bool offline_open(struct offline *offline, bool make)
     const char *data = offline->options.data;
     if (offline->options.store == OPTION_STORE_NONE) {
         log_error("this needs the store, and --store is none");
+        return false;
+    }
+    char problem[RECOVER_PATH_BYTES + 256];
+    if (data_directory_look(data, problem, sizeof problem) != STATUS_OK) {
+        log_error("%s", problem);
         return false;
     }
     if (!make && !has_data(data))

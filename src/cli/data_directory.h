@@ -7,6 +7,13 @@
 
 #include "cli/recover.h"
 
+/*
+ * May it be a data directory? OK: it is absent, empty, or ours. BAD_ARGUMENT: it is a file, or a directory
+ * of somebody else's; IO_FAILED: that cannot be seen. Then `problem` is a sentence that names the thing.
+ * Hidden files and lost+found are nobody's. Changes nothing.
+ */
+enum status data_directory_look(const char *path, char *problem, size_t size);
+
 /* The lock, to be closed at last; -1: it cannot be had. `make`: it may be absent. */
 int data_directory_lock(const char *path, bool make);
 
