@@ -17,6 +17,8 @@
 #include "base/names.h"
 #include "cli/check_dump.h"
 #include "cli/check_store.h"
+#include "cli/data_directory.h"
+#include "cli/flags.h"
 #include "cli/progress_bar.h"
 #include "journal/file/journal_file.h"
 
@@ -139,11 +141,13 @@ static int check_parts(struct check *check, struct check_store *store, const cha
 
 static int check_directory(const char *data, bool dump)
 {
-    char problem[512];
+    char problem[1024];
     struct check check = {.names = names_new(), .dump = dump, .summary = dump ? stderr : stdout};
     struct check_store store = {
         .names = check.names, .bar = !dump && isatty(2), .summary = check.summary};
-    int lock = lock_take(data, true, problem, sizeof problem);
+    int lock = data_directory_look(data, problem, sizeof problem) == STATUS_OK
+                   ? lock_take(data, true, problem, sizeof problem)
+                   : -1;
     if (lock < 0 || check.names == NULL) {
         fprintf(stderr, "laud check: %s\n", lock < 0 ? problem : "not enough memory");
         names_free(check.names);
@@ -160,28 +164,34 @@ static int check_directory(const char *data, bool dump)
     return result;
 }
 
+static int not_understood(const char *problem)
+{
+    fprintf(stderr, "laud check: %s; see laud check --help\n", problem);
+    return CHECK_UNREADABLE;
+}
+
 int check_main(int argc, char **argv)
 {
-    const char *data = NULL;
+    const char *data = NULL, *word = NULL;
+    char problem[512];
     bool dump = false;
-    for (int i = 1; i < argc; i++) {
+    const struct flag_row rows[] = {{"dump", NULL, "", NULL, &dump},
+                                    {"data", "DIR", "", &data, NULL}};
+    int left = argc - 1;
+    if (!flags_take(rows, sizeof rows / sizeof rows[0], &left, argv + 1, &word, 1, problem,
+                    sizeof problem))
+        return not_understood(problem);
+    for (int i = 1; i <= left; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             check_help();
             return CHECK_CLEAN;
         }
-        if (strcmp(argv[i], "--dump") == 0) {
-            dump = true;
-        } else if (argv[i][0] == '-' || data != NULL) {
-            fprintf(stderr, "laud check: unexpected argument '%s'; see laud check --help\n",
-                    argv[i]);
-            return CHECK_UNREADABLE;
-        } else {
-            data = argv[i];
-        }
     }
-    if (data == NULL) {
-        fprintf(stderr, "laud check: name a data directory; see laud check --help\n");
-        return CHECK_UNREADABLE;
+    if (left > 0 || (data != NULL && word != NULL)) {
+        snprintf(problem, sizeof problem, "unexpected argument '%.64s'", left > 0 ? argv[1] : word);
+        return not_understood(problem);
     }
-    return check_directory(data, dump);
+    if (data == NULL && word == NULL)
+        return not_understood("name a data directory");
+    return check_directory(data != NULL ? data : word, dump);
 }

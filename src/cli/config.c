@@ -47,16 +47,12 @@ int config_main(int argc, char **argv)
     struct options options;
     char problem[1024];
     bool help = false, check = false;
-    const char *word = NULL;
     const struct flag_row rows[] = {{"check", NULL, "", NULL, &check}};
     int left = argc - 1, code = EXIT_DONE;
-    if (!flags_take(rows, 1, &left, argv + 1, &word, problem, sizeof problem) ||
+    if (!flags_take(rows, 1, &left, argv + 1, NULL, 0, problem, sizeof problem) ||
         !options_read(&options, left, argv + 1, &help, problem, sizeof problem))
         code = EXIT_NOT_UNDERSTOOD;
-    else if (word != NULL) {
-        snprintf(problem, sizeof problem, "unexpected argument '%.64s'", word);
-        code = EXIT_NOT_UNDERSTOOD;
-    } else if (!help && check)
+    else if (!help && check)
         code = config_check(&options, problem, sizeof problem);
     if (code != EXIT_DONE) {
         fprintf(stderr, "laud config: %s\n", problem);

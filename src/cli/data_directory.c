@@ -11,6 +11,9 @@
 #include "base/io.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "cli/store_names.h"
+#include "journal/file/journal_file.h"
+#include "store/rocksdb/store_rocksdb.h"
 
 /* What a data directory may hold. The others may stand in a file system or a repository from its start. */
 static const char *const own_names[] = {"LOCK",       "journal",    "store",        "filters",
@@ -132,18 +135,79 @@ static bool has_data(const char *path)
     return false;
 }
 
-bool offline_open(struct offline *offline, bool make)
+/* Is all of the journal in the store? Then there is nothing to write. */
+static bool is_carried(const struct offline *offline, const char *journal)
 {
-    const char *data = offline->options.data;
-    if (offline->options.store == OPTION_STORE_NONE) {
-        log_error("this needs the store, and --store is none");
+    struct journal_report report = {0};
+    struct journal_reading reading = {.from = store_position(offline->parts.store)};
+    enum status status = journal_file_verify(journal, &reading, &report);
+    if (status == STATUS_OK && report.end == reading.from)
+        return true;
+    if (status != STATUS_OK)
+        log_error("cannot read the journal: %s", report.problem);
+    else
+        log_error("%s cannot be written, and the last events of its journal are not in its store: "
+                  "let a server start and stop there once, or copy it to where it can be written",
+                  offline->options.data);
+    return false;
+}
+
+static bool open_read_only(struct offline *offline)
+{
+    char problem[512] = "", journal[RECOVER_PATH_BYTES], store[RECOVER_PATH_BYTES];
+    struct recovered *parts = &offline->parts;
+    snprintf(journal, sizeof journal, "%s/journal", offline->options.data);
+    snprintf(store, sizeof store, "%s/store", offline->options.data);
+    struct store_rocksdb_options options = {.directory = store, .read_only = true};
+    parts->names = names_new();
+    parts->store = store_rocksdb_open(&options, problem, sizeof problem);
+    if (parts->names == NULL || parts->store == NULL) {
+        log_error("cannot open the store: %s", parts->names == NULL ? "no memory" : problem);
         return false;
     }
+    enum status status = store_names_restore(parts->store, parts->names);
+    if (status != STATUS_OK)
+        log_error("cannot read names from the store: %s", status_sentence(status));
+    return status == STATUS_OK && is_carried(offline, journal);
+}
+
+static bool may_be_used(const struct offline *offline)
+{
     char problem[RECOVER_PATH_BYTES + 256];
-    if (data_directory_look(data, problem, sizeof problem) != STATUS_OK) {
+    bool has_store = offline->options.store != OPTION_STORE_NONE;
+    if (!has_store)
+        log_error("this needs the store, and --store is none");
+    else if (data_directory_look(offline->options.data, problem, sizeof problem) == STATUS_OK)
+        return true;
+    else
+        log_error("%s", problem);
+    return false;
+}
+
+bool offline_open_to_read(struct offline *offline)
+{
+    char problem[512];
+    const char *data = offline->options.data;
+    if (access(data, W_OK) == 0 || (errno != EROFS && errno != EACCES))
+        return offline_open(offline, false);
+    if (!may_be_used(offline) || !has_data(data))
+        return false;
+    offline->lock = lock_take(data, true, problem, sizeof problem);
+    if (offline->lock < 0) {
         log_error("%s", problem);
         return false;
     }
+    if (open_read_only(offline))
+        return true;
+    offline_close(offline);
+    return false;
+}
+
+bool offline_open(struct offline *offline, bool make)
+{
+    const char *data = offline->options.data;
+    if (!may_be_used(offline))
+        return false;
     if (!make && !has_data(data))
         return false;
     offline->lock = data_directory_lock(data, make);

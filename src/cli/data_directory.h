@@ -32,6 +32,11 @@ struct offline {
 
 /* False: nothing is left open. */
 bool offline_open(struct offline *offline, bool make);
+/*
+ * The same for who only reads: where the directory cannot be written, as on a read-only mount, nothing is
+ * changed; all of the journal must be in the store then, as after a clean stop.
+ */
+bool offline_open_to_read(struct offline *offline);
 /* The journal too, unless parts.journal is NULL: then somebody else has closed it. */
 void offline_close(struct offline *offline);
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/id.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
@@ -32,34 +31,24 @@ struct run {
 
 void import_redis_help(FILE *out)
 {
-    fputs("With --redis rows come from a Redis, as patterns say what its keys hold:\n"
-          "  laud import --redis redis://localhost:6379/0\n"
-          "    --pattern 'set:likes:video:{id} -> like video'    users of each item\n"
-          "    --pattern 'zset:user:{user}:likes -> like video'  items of each user, with times\n"
-          "    --pattern 'hash:counts:{type}:{id}'               counters of each item\n"
-          "The manual (docs/operations.md) has all of them. A password is best given in the\n"
-          "environment, as LAUD_REDIS_PASSWORD.\n"
-          "\n",
-          out);
+    fputs(
+        "With --redis the rows come from a Redis; each pattern says what some of its keys hold:\n"
+        "  laud import DIR --redis redis://localhost:6379/0\n"
+        "    --pattern 'set:likes:video:{id} -> like video'    users of each item\n"
+        "    --pattern 'zset:user:{user}:likes -> like video'  items of each user, with times\n"
+        "    --pattern 'hash:counts:{type}:{id}'               counters of each item\n"
+        "docs/operations.md describes all of them. Reactions without a time get that of --time, "
+        "or\n"
+        "that of now. Give a password in the environment, as LAUD_REDIS_PASSWORD: other users of\n"
+        "the machine can read the command line.\n"
+        "\n",
+        out);
 }
 
 static int not_understood(const char *problem)
 {
     fprintf(stderr, "laud import: %s; see laud import --help\n", problem);
     return EXIT_NOT_UNDERSTOOD;
-}
-
-static bool read_time(const struct import_redis *redis, uint32_t *time_s)
-{
-    char *end = NULL;
-    *time_s = (uint32_t)(clock_wall_ms() / 1000);
-    if (redis->time == NULL)
-        return true;
-    unsigned long long value = strtoull(redis->time, &end, 10);
-    bool good = redis->time[0] >= '0' && redis->time[0] <= '9' && *end == '\0' && value > 0 &&
-                value <= *time_s;
-    *time_s = good ? (uint32_t)value : 0;
-    return good;
 }
 
 static bool read_patterns(struct import_redis *redis, char *problem, size_t size)
@@ -81,13 +70,12 @@ int import_redis_prepare(struct import_redis *redis)
     struct redis_source *source = &redis->source;
     *source = (struct redis_source){.patterns = redis->patterns,
                                     .pattern_count = redis->pattern_count,
+                                    .time_s = redis->time_s,
                                     .timeout_ms = TIMEOUT_MS,
                                     .skip_bad = redis->skip_bad};
     if (!redis_url_parse(redis->url, &source->address, problem, sizeof problem) ||
         !read_patterns(redis, problem, sizeof problem))
         return not_understood(problem);
-    if (!read_time(redis, &source->time_s))
-        return not_understood("--time must be a time of the past, in seconds since 1970");
     const char *password = getenv("LAUD_REDIS_PASSWORD");
     if (password != NULL && source->address.password[0] == '\0') {
         if (strlen(password) >= sizeof source->address.password)
