@@ -42,20 +42,23 @@ static void check_help(void)
         "Verifies the data directory DIR without changing it and prints what it found.\n"
         "No server may be running on it.\n"
         "\n"
-        "Looked at are the journal, every record of it; the store, if there is one: that every\n"
-        "counter of a kind is the number of its reactions, and that reactions by user and by item\n"
-        "are the same; that the journal reaches from where the store ends; and that the filters\n"
-        "deny nothing that the store has. Filters that are missing, damaged or of another time\n"
-        "are only remarked upon, as is a damaged file of the boards: a start makes them anew. So "
-        "is\n"
-        "a file of windowed boards that does not verify or fit: they begin anew.\n"
+        "It checks:\n"
+        "  - every record of the journal;\n"
+        "  - the store, if there is one: that the counter of each kind is the number of its\n"
+        "    reactions, and that the reactions by user and those by item are the same;\n"
+        "  - that the journal begins where the store ends, or before;\n"
+        "  - that the filters know everything the store has.\n"
+        "Files that the next start can build again (filters, boards, windowed boards) count as\n"
+        "clean if they are missing, damaged or out of date; the summary has a remark then.\n"
         "\n"
         "  --dump  print every record of the journal as a line of JSON, and the summary to\n"
         "          standard error\n"
-        "  --help  print this\n"
+        "  --help  print this text\n"
         "\n"
-        "Exit status: 0 clean (a torn tail, which a start cuts off, is reported and clean),\n"
-        "1 damaged, 2 not understood or not readable.");
+        "DIR can also be given as --data DIR.\n"
+        "\n"
+        "Exit status: 0 clean (also with a torn tail, which is reported, and which the next start\n"
+        "cuts off), 1 damaged, 2 not understood or not readable.");
 }
 
 static enum status check_visit(void *context, const struct event *event, uint64_t position,

@@ -167,7 +167,7 @@ static bool line_is_bad(struct importing *importing, const char *problem)
                 importing->lines.number, problem);
     }
     if (importing->skip_bad && importing->bad == BAD_SHOWN)
-        fprintf(stderr, "laud import: more of these are only counted\n");
+        fprintf(stderr, "laud import: further bad lines are counted, but not shown\n");
     return importing->skip_bad;
 }
 
@@ -239,12 +239,13 @@ static void print_summary(const struct importing *importing, bool complete)
             " were there already",
             summary.rows, summary.changed, summary.same);
     if (summary.outdone > 0)
-        fprintf(stderr, ", %" PRIu64 " were older than an exclusive kind", summary.outdone);
+        fprintf(stderr, ", %" PRIu64 " were older than a reaction of an exclusive kind",
+                summary.outdone);
     fprintf(stderr, ", %" PRIu64 " lines were bad; %.1f s, %.0f rows/s\n", importing->bad, seconds,
             (double)summary.rows / (seconds > 0 ? seconds : 1));
     if (!complete)
-        fprintf(stderr, "laud import: not complete; the rows before that are taken over, and the "
-                        "same import again changes nothing about them\n");
+        fprintf(stderr, "laud import: the import is not complete; the rows before that are "
+                        "imported, and importing them again changes nothing\n");
 }
 
 /* What came before a bad line is taken over all the same. */

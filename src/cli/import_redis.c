@@ -134,22 +134,23 @@ static void print_trouble(const struct redis_report *report)
                 report->bad_keys, report->bad_rows, report->first_bad);
     if (report->keys_other > 0)
         fprintf(stderr,
-                "laud import: %" PRIu64 " keys begin as a pattern does but have another form and "
-                "were left alone, the first: '%s'\n",
+                "laud import: %" PRIu64 " keys begin like a pattern but do not fit it and were "
+                "skipped, the first: '%s'\n",
                 report->keys_other, report->first_other);
     if (report->fields_left > 0)
-        fprintf(stderr, "laud import: %" PRIu64 " fields that no pattern names were left alone\n",
+        fprintf(stderr, "laud import: %" PRIu64 " fields that no pattern names were skipped\n",
                 report->fields_left);
     for (uint64_t i = 0; i < report->differences && i < REDIS_DIFFERENCES; i++)
         fprintf(stderr, "laud import: difference: %s\n", report->difference[i]);
     if (report->compared > 0)
         fprintf(stderr,
-                "laud import: %" PRIu64 " numbers of reactions compared, %" PRIu64 " differ; what "
-                "the reactions give is what holds\n",
+                "laud import: %" PRIu64
+                " counts were compared with the number of reactions, %" PRIu64
+                " differ; the number of reactions is kept\n",
                 report->compared, report->differences);
     if (report->cluster)
-        fprintf(stderr, "laud import: this was one node of a cluster: run once for each master "
-                        "node, each gives its own keys\n");
+        fprintf(stderr, "laud import: this was one node of a cluster: import once from each "
+                        "master node, because each has only its own keys\n");
 }
 
 static void print_summary(const struct run *run, bool complete)
@@ -161,14 +162,14 @@ static void print_summary(const struct run *run, bool complete)
     fprintf(stderr,
             "laud import: %" PRIu64 " keys, %" PRIu64 " rows: %" PRIu64
             " changed something, %" PRIu64 " were there already, %" PRIu64
-            " were older than an exclusive kind; %.1f s, %.0f "
+            " were older than a reaction of an exclusive kind; %.1f s, %.0f "
             "rows/s\n",
             report->keys, summary.rows, summary.changed, summary.same, summary.outdone, seconds,
             (double)summary.rows / (seconds > 0 ? seconds : 1));
     print_trouble(report);
     if (!complete)
-        fprintf(stderr, "laud import: not complete; the same import again changes nothing about "
-                        "what is taken over already\n");
+        fprintf(stderr, "laud import: the import is not complete; importing again changes nothing "
+                        "about what is imported already\n");
     else if (report->unused[0] != '\0')
         fprintf(stderr, "laud import: no key fits the pattern '%s'\n", report->unused);
 }
@@ -183,7 +184,7 @@ static bool run_all(struct run *run)
     if (taken != STATUS_OK)
         fprintf(stderr, "laud import: %s\n", run->report.problem);
     if (taken == STATUS_BAD_ARGUMENT)
-        fprintf(stderr, "laud import: --skip-bad goes on past what is bad, and counts it\n");
+        fprintf(stderr, "laud import: --skip-bad skips what is bad, and counts it\n");
     if (status != STATUS_OK && strcmp(run->report.problem, import_problem(run->import)) != 0)
         fprintf(stderr, "laud import: %s\n", import_problem(run->import));
     return taken == STATUS_OK && status == STATUS_OK;

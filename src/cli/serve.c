@@ -96,7 +96,7 @@ static void save_boards(void *context, uint64_t position)
     struct serving *s = context;
     int result = hot_memory_save_boards(s->parts.hot, s->parts.boards_path, position);
     if (result != 0 && result != -EAGAIN)
-        log_warn("%s was not written: %s; the next start may have to count the boards anew",
+        log_warn("%s was not written: %s; the next start may have to count the boards again",
                  s->parts.boards_path, strerror(-result));
 }
 

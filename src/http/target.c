@@ -80,7 +80,9 @@ static const char *read_query(struct target *target, char *query, size_t length)
         split(&query, &length, '=', &value, &value_length);
         if (!decode(query, length, &parameter.name) ||
             !decode(value, value_length, &parameter.value))
-            return "the query has a percent sign that stands for nothing it may";
+            return "after each '%' the query must have two hex digits that stand for a visible "
+                   "ASCII character, "
+                   "but not for '/' or '\\\\'";
         if (target->parameter_count == TARGET_PARAMETERS)
             return "the query has too many parameters";
         target->parameters[target->parameter_count++] = parameter;
@@ -116,6 +118,8 @@ const char *target_read(struct target *target, char *text, size_t length, struct
         return "the target must be a path, or http:// with the same host as Host and a path";
     split(&text, &length, '?', &query, &query_length);
     if (!read_path(target, text, length))
-        return "the path has a percent sign that stands for nothing it may";
+        return "after each '%' the path must have two hex digits that stand for a visible ASCII "
+               "character, "
+               "but not for '/' or '\\\\'";
     return read_query(target, query, query_length);
 }

@@ -435,8 +435,18 @@ static void test_help_text(void **state)
         options_environment_name(name, wanted);
         assert_non_null(strstr(text, wanted));
     }
-    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
-        assert_true(strcspn(line, "\n") <= 80);
+    char headings[1024] = "\n";
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t width = strcspn(line, "\n");
+        assert_true(width <= 80);
+        if (line == text || line[-1] != '\n' || line[-2] != '\n' || line[width + 1] != ' ')
+            continue; /* a heading follows an empty line, and an option follows it */
+        snprintf(wanted, sizeof wanted, "\n%.*s\n", (int)width, line);
+        assert_null(strstr(headings, wanted)); /* each stands there once */
+        strncat(headings, wanted + 1, sizeof headings - strlen(headings) - 1);
+    }
+    assert_non_null(strstr(headings, "\nServing\n"));
+    assert_non_null(strstr(headings, "\nStore\n"));
     free(text);
 }
 
