@@ -160,7 +160,7 @@ class Lists(StoreArea):
             data = os.path.join(directory, "data")
             os.sync()
             begun = time.monotonic()
-            rig.run_load([self.options.laud, "import", "--data", data, path], pin=False)
+            rig.run_load([self.options.laud, "import", data, path], pin=False)
             seconds = time.monotonic() - begun
             rig.say(f"  import: {count:,} likes in {seconds:.1f} s, {count / seconds:,.0f}/s")
             return count / seconds

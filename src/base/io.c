@@ -368,12 +368,12 @@ int io_unlink(const char *point, const char *path)
     return fault.kind == FAULT_SKIP ? 0 : UNINTERRUPTED(fault, unlink(path));
 }
 
-int io_make_directory(const char *point, const char *path)
+int io_make_directory(const char *point, const char *path, mode_t mode)
 {
     struct fault fault = fault_at(point);
     if (fault.kind == FAULT_SKIP)
         return 0;
-    int result = UNINTERRUPTED(fault, mkdir(path, 0777));
+    int result = UNINTERRUPTED(fault, mkdir(path, mode));
     return result == -EEXIST ? 0 : result;
 }
 

@@ -32,6 +32,7 @@ struct rate {
 #define OPTION_FIELD_BYTES(field)   uint64_t field;
 #define OPTION_FIELD_MS(field)      uint64_t field;
 #define OPTION_FIELD_WORD(field)    uint64_t field;
+#define OPTION_FIELD_SWITCH(field)  bool field;
 #define OPTION_FIELD_RATE(field)    struct rate field;
 
 /* The places of the words of --store; those of --durability are enum durability's. */
@@ -50,6 +51,7 @@ enum option_origin {
     OPTION_FROM_FILE,
     OPTION_FROM_ENVIRONMENT,
     OPTION_FROM_FLAG,
+    OPTION_FROM_CHOICE, /* the server chose it at its start */
 };
 
 struct options {

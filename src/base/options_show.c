@@ -43,51 +43,73 @@ static void print_option(FILE *out, const struct option *option)
     print_wrapped(out, text);
 }
 
+/* Is it the first of its group in the table? Others of the group may stand anywhere after it. */
+static bool begins_group(size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(option_table[i].group, option_table[index].group) == 0)
+            return false;
+    return true;
+}
+
 void options_help(FILE *out)
 {
     fputs("Usage: laud serve [--option VALUE | --option=VALUE] ...\n"
           "\n"
+          "Runs the server until SIGTERM or SIGINT (Ctrl-C) stops it.\n"
+          "\n"
           "Options can be given as flags, in the environment, or in an INI file (lines of\n"
           "the form name = value, without the dashes; '#' begins a comment). A flag wins\n"
           "over the environment, the environment over the file. Each is shown with its\n"
-          "[default; environment variable]. Sizes take K, M, G; times ms, s, m, h, d.\n",
+          "[default; environment variable].\n"
+          "\n"
+          "A size is a number of bytes, or has a unit: 512K, 64MB, 1.5GiB, 1T (K is 1024).\n"
+          "A duration is a number of seconds (of milliseconds if the option's name ends in\n"
+          "-ms), or has a unit: 100ms, 30s, 10m, 12h, 7d, 1w. For yes and no, on and off,\n"
+          "true and false, 1 and 0 are taken too.\n",
           out);
-    const char *group = "";
     for (size_t i = 0; i < OPTIONS_TOTAL; i++) {
-        if (strcmp(option_table[i].group, group) != 0)
-            fprintf(out, "\n%s\n", option_table[i].group);
-        group = option_table[i].group;
-        print_option(out, &option_table[i]);
+        if (!begins_group(i))
+            continue;
+        fprintf(out, "\n%s\n", option_table[i].group);
+        for (size_t j = i; j < OPTIONS_TOTAL; j++)
+            if (strcmp(option_table[j].group, option_table[i].group) == 0)
+                print_option(out, &option_table[j]);
     }
     fputs("\nOther\n"
           "  --config FILE           the INI file to read [none; LAUD_CONFIG]\n"
-          "  --help                  this text\n",
+          "  --help                  print this text\n",
           out);
 }
 
 static const char *origin_name(const struct options *options, size_t index)
 {
     static const char *const names[] = {
-        [OPTION_FROM_DEFAULT] = "default",
-        [OPTION_FROM_FILE] = "file",
-        [OPTION_FROM_ENVIRONMENT] = "environment",
-        [OPTION_FROM_FLAG] = "flag",
+        [OPTION_FROM_DEFAULT] = "default",         [OPTION_FROM_FILE] = "file",
+        [OPTION_FROM_ENVIRONMENT] = "environment", [OPTION_FROM_FLAG] = "flag",
+        [OPTION_FROM_CHOICE] = "chosen",
     };
     return names[options->origin[index]];
+}
+
+static void print_value(const struct options *options, size_t index, FILE *out)
+{
+    char value[OPTION_TEXT_MAX];
+    option_format(&option_table[index], options, value);
+    fprintf(out, "%s = %s # %s\n", option_table[index].name, value, origin_name(options, index));
 }
 
 void options_print(const struct options *options, FILE *out)
 {
     if (options->config[0] != '\0')
         fprintf(out, "# file: %s\n", options->config);
-    const char *group = "";
     for (size_t i = 0; i < OPTIONS_TOTAL; i++) {
-        char value[OPTION_TEXT_MAX];
-        option_format(&option_table[i], options, value);
-        if (strcmp(option_table[i].group, group) != 0)
-            fprintf(out, "%s# %s\n", i == 0 ? "" : "\n", option_table[i].group);
-        group = option_table[i].group;
-        fprintf(out, "%s = %s # %s\n", option_table[i].name, value, origin_name(options, i));
+        if (!begins_group(i))
+            continue;
+        fprintf(out, "%s# %s\n", i == 0 ? "" : "\n", option_table[i].group);
+        for (size_t j = i; j < OPTIONS_TOTAL; j++)
+            if (strcmp(option_table[j].group, option_table[i].group) == 0)
+                print_value(options, j, out);
     }
 }
 

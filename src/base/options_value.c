@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "base/quantity.h"
 
 const struct option option_table[OPTIONS_TOTAL] = {
 #define OPTION(field, name, type, initial, min, max, value, group, help)                           \
@@ -18,94 +19,45 @@ const struct option option_table[OPTIONS_TOTAL] = {
 #undef OPTION
 };
 
-struct unit {
-    const char *suffix;
-    uint64_t factor;
-};
-
-/* Smallest first. The empty suffix is the unit itself. */
-static const struct unit count_units[] = {{"", 1}, {NULL, 0}};
-static const struct unit byte_units[] = {
-    {"", 1}, {"K", KIB(1)}, {"M", MIB(1)}, {"G", GIB(1)}, {NULL, 0}};
-static const struct unit time_units[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
-                                         {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
-
-static const struct unit *units_of(enum option_type type)
+/* A duration whose name says its unit counts in that; any other counts in seconds. */
+static enum quantity quantity_of(const struct option *option)
 {
-    return type == OPTION_BYTES ? byte_units : type == OPTION_MS ? time_units : count_units;
-}
-
-static const char *noun_of(enum option_type type)
-{
-    return type == OPTION_BYTES ? "a size" : type == OPTION_MS ? "a time" : "a number";
-}
-
-static const char *form_of(enum option_type type)
-{
-    return type == OPTION_BYTES ? ", as in 512K, 64M or 2G"
-           : type == OPTION_MS  ? ", as in 100ms, 30s, 10m, 12h or 7d"
-                                : "";
-}
-
-static bool unit_factor(enum option_type type, const char *suffix, uint64_t *factor)
-{
-    *factor = 1;
-    if (*suffix == '\0')
-        return true;
-    for (const struct unit *unit = units_of(type); unit->suffix != NULL; unit++) {
-        bool same = type == OPTION_BYTES ? strcasecmp(suffix, unit->suffix) == 0
-                                         : strcmp(suffix, unit->suffix) == 0;
-        if (same) {
-            *factor = unit->factor;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Digits, then a unit of the type; false also if it does not fit 64 bits. */
-static bool parse_number(enum option_type type, const char *text, uint64_t *out)
-{
-    const char *at = text;
-    uint64_t value = 0, factor;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
-            return false;
-    }
-    if (at == text || !unit_factor(type, at, &factor))
-        return false;
-    return !__builtin_mul_overflow(value, factor, out);
-}
-
-static void format_number(enum option_type type, uint64_t value, char *out, size_t size)
-{
-    const struct unit *best = units_of(type);
-    for (const struct unit *unit = best; unit->suffix != NULL; unit++) {
-        if (value != 0 && value % unit->factor == 0)
-            best = unit;
-    }
-    snprintf(out, size, "%" PRIu64 "%s", value / best->factor, value == 0 ? "" : best->suffix);
+    size_t length = strlen(option->name);
+    if (option->type == OPTION_BYTES)
+        return QUANTITY_BYTES;
+    if (option->type != OPTION_MS)
+        return QUANTITY_COUNT;
+    return length > 3 && strcmp(option->name + length - 3, "-ms") == 0 ? QUANTITY_MS
+                                                                       : QUANTITY_SECONDS;
 }
 
 static bool set_number(const struct option *option, uint64_t *field, const char *text, char *reason,
                        size_t size)
 {
+    enum quantity quantity = quantity_of(option);
     uint64_t value;
     char min[32], max[32];
-    if (parse_number(option->type, text, &value) && value >= option->min && value <= option->max) {
+    enum quantity_result result = quantity_parse(quantity, text, &value);
+    if (result == QUANTITY_GOOD && value >= option->min && value <= option->max) {
         *field = value;
         return true;
     }
-    format_number(option->type, option->min, min, sizeof min);
-    format_number(option->type, option->max, max, sizeof max);
-    if (option->max == UINT64_MAX)
-        snprintf(reason, size, "'%.64s' is not %s%s", text, noun_of(option->type),
-                 form_of(option->type));
+    quantity_format(quantity, option->min, min, sizeof min);
+    quantity_format(quantity, option->max, max, sizeof max);
+    if (result == QUANTITY_MALFORMED)
+        snprintf(reason, size, "'%.64s' is not %s: give %s", text, quantity_noun(quantity),
+                 quantity_form(quantity));
+    else if (option->max == UINT64_MAX)
+        snprintf(reason, size, "'%.64s' is larger than %s can be", text, quantity_noun(quantity));
     else
-        snprintf(reason, size, "'%.64s' is not %s from %s to %s%s", text, noun_of(option->type),
-                 min, max, form_of(option->type));
+        snprintf(reason, size, "'%.64s' is out of range: give %s from %s to %s", text,
+                 quantity_noun(quantity), min, max);
     return false;
+}
+
+static bool parse_count(const char *text, uint64_t *out)
+{
+    return quantity_parse(QUANTITY_COUNT, text, out) == QUANTITY_GOOD;
 }
 
 /* The word at this place of "one|two|three", and its length; NULL past the last. */
@@ -135,6 +87,27 @@ static bool set_word(const struct option *option, uint64_t *field, const char *t
     for (uint64_t i = 0; said < size && (word = word_at(option->value, i, &length)) != NULL; i++)
         said += (size_t)snprintf(reason + said, size - said, "%s %.*s", i == 0 ? "" : ",",
                                  (int)length, word);
+    return false;
+}
+
+static const struct {
+    const char *word;
+    bool value;
+} switch_words[] = {{"no", false},    {"yes", true},  {"off", false}, {"on", true},
+                    {"false", false}, {"true", true}, {"0", false},   {"1", true}};
+
+static bool set_switch(bool *field, const char *text, char *reason, size_t size)
+{
+    for (size_t i = 0; i < sizeof switch_words / sizeof switch_words[0]; i++) {
+        if (strcasecmp(text, switch_words[i].word) == 0) {
+            *field = switch_words[i].value;
+            return true;
+        }
+    }
+    snprintf(reason, size,
+             "'%.64s' is neither yes nor no (on and off, true and false, 1 and 0 are "
+             "taken too)",
+             text);
     return false;
 }
 
@@ -194,7 +167,7 @@ static bool set_address(const struct option *option, struct address *field, cons
         return true;
     }
     if (!split_address(text, &at, &length, &port_text) || length >= sizeof field->host ||
-        !parse_number(OPTION_COUNT, port_text, &port) || port > UINT16_MAX) {
+        !parse_count(port_text, &port) || port > UINT16_MAX) {
         snprintf(reason, size,
                  "'%.64s' is not HOST:PORT, as in 127.0.0.1:5283 or [::1]:5283 (port 0: any)",
                  text);
@@ -217,13 +190,12 @@ static bool set_rate(const struct option *option, struct rate *field, const char
     if (good) {
         memcpy(first, text, length);
         first[length] = '\0';
-        good = parse_number(OPTION_COUNT, first, &per_s) && per_s >= option->min &&
-               per_s <= option->max;
+        good = parse_count(first, &per_s) && per_s >= option->min && per_s <= option->max;
         burst = per_s;
     }
     if (good && text[length] == '/')
-        good = parse_number(OPTION_COUNT, text + length + 1, &burst) && burst >= (per_s > 0) &&
-               burst <= option->max;
+        good =
+            parse_count(text + length + 1, &burst) && burst >= (per_s > 0) && burst <= option->max;
     if (good)
         *field = (struct rate){per_s, per_s > 0 ? burst : 0};
     else
@@ -245,6 +217,8 @@ bool option_parse(const struct option *option, struct options *options, const ch
         return set_address(option, field, text, reason, size);
     case OPTION_WORD:
         return set_word(option, field, text, reason, size);
+    case OPTION_SWITCH:
+        return set_switch(field, text, reason, size);
     case OPTION_RATE:
         return set_rate(option, field, text, reason, size);
     case OPTION_COUNT:
@@ -297,6 +271,9 @@ void option_format(const struct option *option, const struct options *options,
         memcpy(&number, field, sizeof number);
         format_word(option, number, out, OPTION_TEXT_MAX);
         return;
+    case OPTION_SWITCH:
+        snprintf(out, OPTION_TEXT_MAX, "%s", *(const bool *)field ? "yes" : "no");
+        return;
     case OPTION_RATE:
         format_rate(field, out, OPTION_TEXT_MAX);
         return;
@@ -306,5 +283,5 @@ void option_format(const struct option *option, const struct options *options,
         break;
     }
     memcpy(&number, field, sizeof number);
-    format_number(option->type, number, out, OPTION_TEXT_MAX);
+    quantity_format(quantity_of(option), number, out, OPTION_TEXT_MAX);
 }

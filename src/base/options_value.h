@@ -18,6 +18,7 @@ enum option_type {
     OPTION_BYTES,
     OPTION_MS,
     OPTION_WORD,
+    OPTION_SWITCH,
     OPTION_RATE,
 };
 
@@ -37,7 +38,7 @@ extern const struct option option_table[OPTIONS_TOTAL];
 
 /*
  * Reads `text` into the field. False: the field is as it was and `reason` says what was expected,
- * as in "'9000' is not a number from 0 to 64".
+ * as in "'9000' is out of range: give a number from 0 to 64".
  */
 bool option_parse(const struct option *option, struct options *options, const char *text,
                   char *reason, size_t size);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
 enum option_type { TYPE_TEXT, TYPE_COUNT, TYPE_SECONDS, TYPE_FLAG, TYPE_MIX };
 
 struct option_row {
@@ -29,26 +31,26 @@ static const struct option_row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 static const char usage_text[] =
-    "usage: laud bench [options] [--] COMMAND\n"
+    "Usage: laud bench [options] [--] COMMAND\n"
     "       laud bench [options] --mix WEIGHT:COMMAND [--mix WEIGHT:COMMAND ...]\n"
     "\n"
-    "Loads a server that speaks RESP (Laud, Redis) or HTTP, and reports requests a second and\n"
-    "latency.\n"
+    "Puts load on a server that speaks RESP (Laud, Redis) or HTTP, and reports requests per\n"
+    "second and latency.\n"
     "\n"
-    "COMMAND is words with placeholders, drawn anew for each request:\n"
-    "  {user} {item}   an id, see --users --items --distribution --id-base; each\n"
-    "                  one written is one draw\n"
-    "  {user.1}        draw number 1 of a user: the same wherever this request says\n"
-    "                  {user.1}; any number, also {item.7}\n"
-    "  {rand:LO-HI}    a number, uniform, both ends included\n"
+    "COMMAND is a command with placeholders, which get new values for each request:\n"
+    "  {user} {item}   a random id, see --users --items --distribution --id-base; each\n"
+    "                  placeholder gets one of its own\n"
+    "  {user.1}        a random id that is the same wherever {user.1} stands in this\n"
+    "                  request; any number will do, also {item.7}\n"
+    "  {rand:LO-HI}    a random number from LO to HI, both included\n"
     "  {seq}           the number of the request: with --requests N each of 0 ... N-1\n"
     "                  exactly once, over all connections and threads\n"
     "  {seq%100+5}     any of these may be followed by + - * / % and a number,\n"
-    "                  worked out from left to right\n"
+    "                  calculated from left to right\n"
     "  {20*WORDS}      the words 20 times; in them {item.n} is {item.1}, {item.2}, ...\n"
-    "  {sha}           the digest that --load-script got\n"
-    "A word ';' parts commands that count as one request, done with its last reply.\n"
-    "With --http a brace before a quote is one of JSON.\n"
+    "  {sha}           the digest of the script that --load-script loaded\n"
+    "A ';' between spaces separates commands that are sent and counted as one request, which\n"
+    "ends with its last reply. With --http a '{' before a '\"' belongs to JSON.\n"
     "\n"
     "  laud bench 'LIKE {user} video:{item}'\n"
     "  laud bench --mix '90:FEED {user} {20*video:{item}}' --mix '10:LIKE {user} video:{item}'\n"
@@ -57,12 +59,14 @@ static const char usage_text[] =
     "  laud bench --http 'GET /v1/items/video:{item}/counts'\n"
     "  laud bench --http 'POST /v1/counts {\"items\":[{19*\"video:{item}\",} \"video:{item}\"]}'\n"
     "\n"
-    "Flat out, a connection sends its --pipeline of requests in one write and the next ones when\n"
-    "all are answered. With --rate a request is due at its time on the schedule and its latency\n"
-    "counts from then, also while it waits for a free place on a connection.\n"
+    "Without --rate a connection sends as many requests as --pipeline says in one write, and the\n"
+    "next ones when all are answered. With --rate each request has its time on a schedule, and\n"
+    "its latency counts from that time, also while it waits for a free connection.\n"
     "\n"
-    "Exit code: 0 done, 1 some reply was an error (of HTTP: 400 and above), 2 bad usage or a "
-    "broken connection.\n"
+    "A duration (TIME) is a number of seconds, or has a unit: 500ms, 30s, 2m, 1h.\n"
+    "\n"
+    "Exit status: 0 done; 1 a reply was an error (HTTP: 400 and above); 2 not understood, or a\n"
+    "connection broke.\n"
     "\n"
     "Options:\n";
 
@@ -117,15 +121,21 @@ static bool count_read(const struct option_row *row, const char *text, uint64_t 
 static bool seconds_read(const struct option_row *row, const char *text, double *out, char *problem,
                          size_t size)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= row->min && value <= row->max)) {
-        snprintf(problem, size, "--%s expects a number of seconds from %g to %g, not '%s'",
-                 row->name, row->min, row->max, text);
-        return false;
+    uint64_t ms = 0;
+    enum quantity_result result = quantity_parse(QUANTITY_SECONDS, text, &ms);
+    double value = (double)ms / 1000;
+    if (result == QUANTITY_GOOD && value >= row->min && value <= row->max) {
+        *out = value;
+        return true;
     }
-    *out = value;
-    return true;
+    if (result == QUANTITY_MALFORMED)
+        snprintf(problem, size, "--%s: '%s' is not a duration: give %s", row->name, text,
+                 quantity_form(QUANTITY_SECONDS));
+    else
+        snprintf(problem, size,
+                 "--%s: '%s' is out of range: give a duration from %g to %.0f seconds", row->name,
+                 text, row->min, row->max);
+    return false;
 }
 
 static bool option_set(struct bench_options *options, const struct option_row *row,

@@ -17,6 +17,8 @@
 #include "base/names.h"
 #include "cli/check_dump.h"
 #include "cli/check_store.h"
+#include "cli/data_directory.h"
+#include "cli/flags.h"
 #include "cli/progress_bar.h"
 #include "journal/file/journal_file.h"
 #include "time/spans.h"
@@ -41,22 +43,24 @@ static void check_help(void)
         "Verifies the data directory DIR without changing it and prints what it found.\n"
         "No server may be running on it.\n"
         "\n"
-        "Looked at are the journal, every record of it; the store, if there is one: that every\n"
-        "counter of a kind is the number of its reactions, and that reactions by user and by item\n"
-        "are the same; that the journal reaches from where the store ends; and that the filters\n"
-        "deny nothing that the store has. Filters that are missing, damaged or of another time\n"
-        "are only remarked upon, as is a damaged file of the boards: a start makes them anew. So "
-        "is\n"
-        "a file of windowed boards that does not verify or fit: they begin anew. A damaged file of "
-        "the\n"
-        "clock is damage, though only shown times depend on it.\n"
+        "It checks:\n"
+        "  - every record of the journal;\n"
+        "  - the store, if there is one: that the counter of each kind is the number of its\n"
+        "    reactions, and that the reactions by user and those by item are the same;\n"
+        "  - that the journal begins where the store ends, or before;\n"
+        "  - that the filters know everything the store has.\n"
+        "Files that the next start can build again (filters, boards, windowed boards) count as\n"
+        "clean if they are missing, damaged or out of date; the summary has a remark then.\n"
+        "A damaged file of the clock is damage, though only shown times depend on it.\n"
         "\n"
         "  --dump  print every record of the journal as a line of JSON, and the summary to\n"
         "          standard error\n"
-        "  --help  print this\n"
+        "  --help  print this text\n"
         "\n"
-        "Exit status: 0 clean (a torn tail, which a start cuts off, is reported and clean),\n"
-        "1 damaged, 2 not understood or not readable.");
+        "DIR can also be given as --data DIR.\n"
+        "\n"
+        "Exit status: 0 clean (also with a torn tail, which is reported, and which the next start\n"
+        "cuts off), 1 damaged, 2 not understood or not readable.");
 }
 
 static enum status check_visit(void *context, const struct event *event, uint64_t position,
@@ -157,11 +161,13 @@ static int check_parts(struct check *check, struct check_store *store, const cha
 
 static int check_directory(const char *data, bool dump)
 {
-    char problem[512];
+    char problem[1024];
     struct check check = {.names = names_new(), .dump = dump, .summary = dump ? stderr : stdout};
     struct check_store store = {
         .names = check.names, .bar = !dump && isatty(2), .summary = check.summary};
-    int lock = lock_take(data, true, problem, sizeof problem);
+    int lock = data_directory_look(data, problem, sizeof problem) == STATUS_OK
+                   ? lock_take(data, true, problem, sizeof problem)
+                   : -1;
     if (lock < 0 || check.names == NULL) {
         fprintf(stderr, "laud check: %s\n", lock < 0 ? problem : "not enough memory");
         names_free(check.names);
@@ -178,28 +184,34 @@ static int check_directory(const char *data, bool dump)
     return result;
 }
 
+static int not_understood(const char *problem)
+{
+    fprintf(stderr, "laud check: %s; see laud check --help\n", problem);
+    return CHECK_UNREADABLE;
+}
+
 int check_main(int argc, char **argv)
 {
-    const char *data = NULL;
+    const char *data = NULL, *word = NULL;
+    char problem[512];
     bool dump = false;
-    for (int i = 1; i < argc; i++) {
+    const struct flag_row rows[] = {{"dump", NULL, "", NULL, &dump},
+                                    {"data", "DIR", "", &data, NULL}};
+    int left = argc - 1;
+    if (!flags_take(rows, sizeof rows / sizeof rows[0], &left, argv + 1, &word, 1, problem,
+                    sizeof problem))
+        return not_understood(problem);
+    for (int i = 1; i <= left; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             check_help();
             return CHECK_CLEAN;
         }
-        if (strcmp(argv[i], "--dump") == 0) {
-            dump = true;
-        } else if (argv[i][0] == '-' || data != NULL) {
-            fprintf(stderr, "laud check: unexpected argument '%s'; see laud check --help\n",
-                    argv[i]);
-            return CHECK_UNREADABLE;
-        } else {
-            data = argv[i];
-        }
     }
-    if (data == NULL) {
-        fprintf(stderr, "laud check: name a data directory; see laud check --help\n");
-        return CHECK_UNREADABLE;
+    if (left > 0 || (data != NULL && word != NULL)) {
+        snprintf(problem, sizeof problem, "unexpected argument '%.64s'", left > 0 ? argv[1] : word);
+        return not_understood(problem);
     }
-    return check_directory(data, dump);
+    if (data == NULL && word == NULL)
+        return not_understood("name a data directory");
+    return check_directory(data != NULL ? data : word, dump);
 }

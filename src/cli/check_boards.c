@@ -16,5 +16,6 @@ void check_boards(struct check_store *check)
     else if (status == STATUS_MORE)
         fprintf(check->summary, "boards      none saved\n");
     else
-        fprintf(check->summary, "remark      boards: %s; a start counts them anew\n", problem);
+        fprintf(check->summary, "remark      boards: %s; the next start counts them again\n",
+                problem);
 }

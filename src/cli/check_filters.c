@@ -48,7 +48,8 @@ static enum status load(struct check_store *check, bool has_journal)
             position);
     if (position == store_position(check->store))
         return STATUS_OK;
-    snprintf(check->problem, sizeof check->problem, "they are of another time than the store");
+    snprintf(check->problem, sizeof check->problem,
+             "they were not written at the same time as the store");
     if (position > store_position(check->store) || !has_journal)
         return STATUS_MORE;
     return follow(check, position) == STATUS_OK ? STATUS_OK : STATUS_MORE;
@@ -75,8 +76,8 @@ static enum status denied(struct check_store *check, struct item item, const cha
                            ? names_type(check->names, item.type)->text
                            : "?";
     snprintf(check->problem, sizeof check->problem,
-             "the filters deny %s %s:%.*s, which the store has; remove the file filters, a start "
-             "makes it anew",
+             "the filters say that there is no %s %s:%.*s, but the store has it; remove the file "
+             "filters, and the next start builds it again",
              what, type, (int)length, id);
     return STATUS_DAMAGED;
 }
@@ -115,7 +116,7 @@ static enum status compare(struct check_store *check)
     enum status status = store_visit(check->store, &visitor);
     progress_bar_end(&comparison.progress);
     if (status != STATUS_OK && check->problem[0] == '\0')
-        snprintf(check->problem, sizeof check->problem, "the store cannot be read: %s",
+        snprintf(check->problem, sizeof check->problem, "cannot read the store: %s",
                  status_sentence(status));
     return status;
 }
@@ -133,6 +134,7 @@ enum status check_filters(struct check_store *check, const struct journal_report
         snprintf(check->problem, sizeof check->problem, "there is no memory for the filters");
     if (status != STATUS_MORE)
         return status;
-    fprintf(check->summary, "remark      filters: %s; a start makes them anew\n", check->problem);
+    fprintf(check->summary, "remark      filters: %s; the next start builds them again\n",
+            check->problem);
     return STATUS_OK;
 }

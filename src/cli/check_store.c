@@ -30,7 +30,7 @@ enum status check_store_open(struct check_store *check, const char *data)
     }
     int exists = store_rocksdb_exists(check->directory);
     if (exists < 0) {
-        snprintf(check->problem, sizeof check->problem, "the store cannot be looked at: %s",
+        snprintf(check->problem, sizeof check->problem, "cannot look at the store: %s",
                  strerror(-exists));
         return STATUS_IO_FAILED;
     }
@@ -42,7 +42,7 @@ enum status check_store_open(struct check_store *check, const char *data)
         return STATUS_DAMAGED;
     enum status status = store_names_restore(check->store, check->names);
     if (status != STATUS_OK)
-        snprintf(check->problem, sizeof check->problem, "the names in the store do not read: %s",
+        snprintf(check->problem, sizeof check->problem, "cannot read the names in the store: %s",
                  status_sentence(status));
     return status;
 }
@@ -82,18 +82,19 @@ enum status check_store_position(struct check_store *check, const struct journal
         return STATUS_OK;
     if (check->store == NULL)
         snprintf(check->problem, sizeof check->problem,
-                 "the journal begins at position %" PRIu64 ", and there is no store that has what "
-                 "came before",
+                 "the journal begins at position %" PRIu64
+                 ", and there is no store with the events "
+                 "before it",
                  journal->first);
     else if (position < journal->first)
         snprintf(check->problem, sizeof check->problem,
                  "the store has reached position %" PRIu64 ", but the journal begins at %" PRIu64
-                 ": what lies between is missing",
+                 ": the events between are missing",
                  position, journal->first);
     else
         snprintf(check->problem, sizeof check->problem,
                  "the store has reached position %" PRIu64 ", but the journal ends at %" PRIu64
-                 ": its end is missing",
+                 ": the end of the journal is missing",
                  position, journal->end);
     return STATUS_DAMAGED;
 }

@@ -9,7 +9,9 @@
 
 static enum status remark(const struct check_store *check, const char *problem)
 {
-    fprintf(check->summary, "remark      trends: %s; they begin anew and are complete in a week\n",
+    fprintf(check->summary,
+            "remark      trends: %s; the next start begins with empty ones and are complete in a "
+            "week\n",
             problem);
     return STATUS_OK;
 }
@@ -23,9 +25,9 @@ static enum status check_loaded(const struct check_store *check, struct trends *
             "trends      %s, of position %" PRIu64 ": %" PRIu32 " boards, %" PRIu64 " items\n",
             check->trend_path, stats.position, stats.boards, stats.items);
     if (stats.position > store_position(check->store))
-        return remark(check, "they are of a later time than the store");
+        return remark(check, "they are newer than the store");
     if (journal != NULL && stats.position < journal->first)
-        return remark(check, "the journal does not go back to them any more");
+        return remark(check, "the journal begins after them");
     return STATUS_OK;
 }
 

@@ -24,7 +24,8 @@ command_fn *command_find(const char *name)
 void command_help(FILE *out)
 {
     fputs("Laud is an engagement server: who liked what, how many, and a feed page in one call.\n"
-          "It speaks RESP, so any Redis client is its client; by default an OK means on disk.\n"
+          "Any Redis client can talk to it (RESP), and anything that speaks HTTP and JSON. By\n"
+          "default a write is on disk before it is answered.\n"
           "\n"
           "Usage: laud COMMAND [--option VALUE] ...\n"
           "\n",

@@ -1,22 +1,65 @@
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/options.h"
 #include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/prepare.h"
+
+static void config_help(void)
+{
+    fputs(
+        "Usage: laud config [--check] [--option VALUE] ...\n"
+        "\n"
+        "Prints the options that laud serve would run with, given the same flags, environment and\n"
+        "file, in the form of such a file. The options: laud serve --help.\n"
+        "\n"
+        "  --check  do what laud serve does before it opens its data (look at all options, the\n"
+        "           tokens, the ports, the limit of open files and the data directory), refuse "
+        "what\n"
+        "           it would refuse, and print the values that the server chooses where an option\n"
+        "           leaves that to it. Changes nothing\n"
+        "\n"
+        "Exit status: 0 done; 1 the options are good, but the server cannot start at the moment,\n"
+        "for example because a port is in use; 2 a bad option.\n",
+        stdout);
+}
+
+/* The exit status; the options become what they come to. */
+static int config_check(struct options *options, char *problem, size_t size)
+{
+    struct files files;
+    struct server *server = calloc(1, sizeof *server);
+    if (server == NULL) {
+        snprintf(problem, size, "there is no memory for the check");
+        return EXIT_FAILED;
+    }
+    int code = prepare(server, options, &files, problem, size);
+    if (code == EXIT_DONE)
+        prepare_effective(options);
+    server_free(server);
+    free(server);
+    return code;
+}
 
 int config_main(int argc, char **argv)
 {
     struct options options;
     char problem[1024];
-    bool help;
-    if (!options_read(&options, argc - 1, argv + 1, &help, problem, sizeof problem)) {
+    bool help = false, check = false;
+    const struct flag_row rows[] = {{"check", NULL, "", NULL, &check}};
+    int left = argc - 1, code = EXIT_DONE;
+    if (!flags_take(rows, 1, &left, argv + 1, NULL, 0, problem, sizeof problem) ||
+        !options_read(&options, left, argv + 1, &help, problem, sizeof problem))
+        code = EXIT_NOT_UNDERSTOOD;
+    else if (!help && check)
+        code = config_check(&options, problem, sizeof problem);
+    if (code != EXIT_DONE) {
         fprintf(stderr, "laud config: %s\n", problem);
-        return EXIT_NOT_UNDERSTOOD;
+        return code;
     }
     if (help)
-        fputs("Usage: laud config [--option VALUE] ...\n\n"
-              "Prints the options that laud serve would run with, given the same flags,\n"
-              "environment and file. The options: laud serve --help.\n",
-              stdout);
+        config_help();
     else
         options_print(&options, stdout);
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;

@@ -1,20 +1,86 @@
 #include "cli/data_directory.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "cli/store_names.h"
+#include "journal/file/journal_file.h"
+#include "store/rocksdb/store_rocksdb.h"
 
-/* The directory above is not ours: if it cannot be synced, as when it may not be read, that is told. */
+/* What a data directory may hold. The others may stand in a file system or a repository from its start. */
+static const char *const own_names[] = {"LOCK",       "journal",    "store",        "filters",
+                                        "trends",     "boards",     "importing",    "filters.tmp",
+                                        "trends.tmp", "boards.tmp", "importing.tmp"};
+
+struct entries {
+    bool lock;
+    bool journal;
+    char foreign[64]; /* the first of them, "": none */
+};
+
+static int entries_take(void *context, const char *name)
+{
+    struct entries *entries = context;
+    entries->lock |= strcmp(name, "LOCK") == 0;
+    entries->journal |= strcmp(name, "journal") == 0;
+    if (name[0] == '.' || strcmp(name, "lost+found") == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++)
+        if (strcmp(name, own_names[i]) == 0)
+            return 0;
+    if (entries->foreign[0] == '\0')
+        snprintf(entries->foreign, sizeof entries->foreign, "%s", name);
+    return 0;
+}
+
+enum status data_directory_look(const char *path, char *problem, size_t size)
+{
+    struct stat found;
+    struct entries entries = {.lock = false};
+    if (stat(path, &found) < 0) {
+        if (errno == ENOENT)
+            return STATUS_OK;
+        snprintf(problem, size, "cannot look at the data directory %s: %s", path, strerror(errno));
+        return STATUS_IO_FAILED;
+    }
+    if (!S_ISDIR(found.st_mode)) {
+        snprintf(problem, size, "%s is a file, and the data needs a directory", path);
+        return STATUS_BAD_ARGUMENT;
+    }
+    int result = io_list("data.list", path, entries_take, &entries);
+    if (result < 0) {
+        snprintf(problem, size, "cannot look at the data directory %s: %s", path,
+                 strerror(-result));
+        return STATUS_IO_FAILED;
+    }
+    if ((entries.lock && entries.journal) || entries.foreign[0] == '\0')
+        return STATUS_OK;
+    snprintf(
+        problem, size,
+        "the directory %s is not Laud's: it holds other things, such as '%s'; name a new or an "
+        "empty directory",
+        path, entries.foreign);
+    return STATUS_BAD_ARGUMENT;
+}
+
+/*
+ * For its owner alone: it says who liked what. The directory above is not ours: if it cannot be synced,
+ * as when it may not be read, that is told.
+ */
 static bool make_directory(const char *path)
 {
     char parent[RECOVER_PATH_BYTES];
-    int result = io_make_directory("data.make", path);
+    if (access(path, F_OK) == 0)
+        return true;
+    int result = io_make_directory("data.make", path, 0700);
     if (result < 0) {
         log_error("cannot make the data directory %s: %s", path, strerror(-result));
         return false;
@@ -22,8 +88,8 @@ static bool make_directory(const char *path)
     snprintf(parent, sizeof parent, "%s/..", path);
     result = io_sync_directory("directory.sync", parent);
     if (result < 0)
-        log_warn("%s cannot be synced: %s; if the data directory is new, a power cut may take it",
-                 parent, strerror(-result));
+        log_warn("%s cannot be synced: %s; a power cut may take the new data directory", parent,
+                 strerror(-result));
     return true;
 }
 
@@ -69,13 +135,79 @@ static bool has_data(const char *path)
     return false;
 }
 
+/* Is all of the journal in the store? Then there is nothing to write. */
+static bool is_carried(const struct offline *offline, const char *journal)
+{
+    struct journal_report report = {0};
+    struct journal_reading reading = {.from = store_position(offline->parts.store)};
+    enum status status = journal_file_verify(journal, &reading, &report);
+    if (status == STATUS_OK && report.end == reading.from)
+        return true;
+    if (status != STATUS_OK)
+        log_error("cannot read the journal: %s", report.problem);
+    else
+        log_error("%s cannot be written, and the last events of its journal are not in its store: "
+                  "let a server start and stop there once, or copy it to where it can be written",
+                  offline->options.data);
+    return false;
+}
+
+static bool open_read_only(struct offline *offline)
+{
+    char problem[512] = "", journal[RECOVER_PATH_BYTES], store[RECOVER_PATH_BYTES];
+    struct recovered *parts = &offline->parts;
+    snprintf(journal, sizeof journal, "%s/journal", offline->options.data);
+    snprintf(store, sizeof store, "%s/store", offline->options.data);
+    struct store_rocksdb_options options = {.directory = store, .read_only = true};
+    parts->names = names_new();
+    parts->store = store_rocksdb_open(&options, problem, sizeof problem);
+    if (parts->names == NULL || parts->store == NULL) {
+        log_error("cannot open the store: %s", parts->names == NULL ? "no memory" : problem);
+        return false;
+    }
+    enum status status = store_names_restore(parts->store, parts->names);
+    if (status != STATUS_OK)
+        log_error("cannot read names from the store: %s", status_sentence(status));
+    return status == STATUS_OK && is_carried(offline, journal);
+}
+
+static bool may_be_used(const struct offline *offline)
+{
+    char problem[RECOVER_PATH_BYTES + 256];
+    bool has_store = offline->options.store != OPTION_STORE_NONE;
+    if (!has_store)
+        log_error("this needs the store, and --store is none");
+    else if (data_directory_look(offline->options.data, problem, sizeof problem) == STATUS_OK)
+        return true;
+    else
+        log_error("%s", problem);
+    return false;
+}
+
+bool offline_open_to_read(struct offline *offline)
+{
+    char problem[512];
+    const char *data = offline->options.data;
+    if (access(data, W_OK) == 0 || (errno != EROFS && errno != EACCES))
+        return offline_open(offline, false);
+    if (!may_be_used(offline) || !has_data(data))
+        return false;
+    offline->lock = lock_take(data, true, problem, sizeof problem);
+    if (offline->lock < 0) {
+        log_error("%s", problem);
+        return false;
+    }
+    if (open_read_only(offline))
+        return true;
+    offline_close(offline);
+    return false;
+}
+
 bool offline_open(struct offline *offline, bool make)
 {
     const char *data = offline->options.data;
-    if (offline->options.store == OPTION_STORE_NONE) {
-        log_error("this needs the store, and --store is none");
+    if (!may_be_used(offline))
         return false;
-    }
     if (!make && !has_data(data))
         return false;
     offline->lock = data_directory_lock(data, make);

@@ -7,6 +7,13 @@
 
 #include "cli/recover.h"
 
+/*
+ * May it be a data directory? OK: it is absent, empty, or ours. BAD_ARGUMENT: it is a file, or a directory
+ * of somebody else's; IO_FAILED: that cannot be seen. Then `problem` is a sentence that names the thing.
+ * Hidden files and lost+found are nobody's. Changes nothing.
+ */
+enum status data_directory_look(const char *path, char *problem, size_t size);
+
 /* The lock, to be closed at last; -1: it cannot be had. `make`: it may be absent. */
 int data_directory_lock(const char *path, bool make);
 
@@ -25,6 +32,11 @@ struct offline {
 
 /* False: nothing is left open. */
 bool offline_open(struct offline *offline, bool make);
+/*
+ * The same for who only reads: where the directory cannot be written, as on a read-only mount, nothing is
+ * changed; all of the journal must be in the store then, as after a clean stop.
+ */
+bool offline_open_to_read(struct offline *offline);
 /* The journal too, unless parts.journal is NULL: then somebody else has closed it. */
 void offline_close(struct offline *offline);
 

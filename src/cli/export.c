@@ -26,25 +26,29 @@ struct exporting {
 
 static void export_help(void)
 {
-    fputs(
-        "Usage: laud export [--data DIR] [--option VALUE] ... [FILE]\n"
-        "\n"
-        "Writes all names, reactions and counters of a data directory that no server uses as\n"
-        "lines of JSON, to FILE, or to standard output if it is '-' or absent. FILE appears once\n"
-        "it is complete; until then it is FILE.part. laud import takes it: into an empty\n"
-        "directory it brings back the same, byte for byte.\n"
-        "\n"
-        "  {\"define\":\"kind\",\"name\":\"like\"}\n"
-        "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
-        "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
-        "\n"
-        "Counters that kinds keep are not written: they follow from the reactions.\n"
-        "\n"
-        "Options are the server's, from flags, environment and file: laud serve --help. They\n"
-        "matter as far as they are about the directory, its store and memory.\n"
-        "\n"
-        "Exit status: 0 done, 1 failed, 2 not understood.\n",
-        stdout);
+    fputs("Usage: laud export DIR [FILE] [--option VALUE] ...\n"
+          "\n"
+          "Writes all names, reactions and counters of the data directory DIR as lines of JSON to\n"
+          "FILE, or to standard output if FILE is '-' or absent. No server may be running on DIR.\n"
+          "FILE appears when it is complete; until then it is called FILE.part. laud import reads\n"
+          "it: an export that is imported into an empty directory and exported again is the same,\n"
+          "byte for byte.\n"
+          "\n"
+          "  {\"define\":\"kind\",\"name\":\"like\"}\n"
+          "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
+          "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
+          "\n"
+          "The counter of a kind of reaction is not written: it follows from the reactions.\n"
+          "\n"
+          "A directory on a read-only file system can be exported if the server that used it was\n"
+          "stopped cleanly.\n"
+          "\n"
+          "The options are those of laud serve, from flags, the environment and a file: see laud\n"
+          "serve --help. Those about the data directory, the store and memory count here. DIR can\n"
+          "also be given as --data DIR.\n"
+          "\n"
+          "Exit status: 0 done, 1 failed, 2 not understood.\n",
+          stdout);
 }
 
 static int fails(const char *what, const char *path, int error)
@@ -113,7 +117,7 @@ static int export_to_file(struct exporting *exporting)
 
 static int export_all(struct exporting *exporting)
 {
-    if (!offline_open(&exporting->offline, false))
+    if (!offline_open_to_read(&exporting->offline))
         return EXIT_FAILED;
     exporting->fd = STDOUT_FILENO;
     int code = exporting->path != NULL ? export_to_file(exporting) : write_rows(exporting);
@@ -137,20 +141,21 @@ int export_main(int argc, char **argv)
 {
     char problem[1024];
     bool help = false;
-    const char *path = NULL;
+    const char *words[2] = {NULL, NULL};
     struct exporting *exporting = calloc(1, sizeof *exporting);
     if (exporting == NULL)
         return EXIT_FAILED;
     int code = EXIT_NOT_UNDERSTOOD;
     int left = argc - 1;
-    if (!flags_take(NULL, 0, &left, argv + 1, &path, problem, sizeof problem) ||
-        !options_read(&exporting->offline.options, left, argv + 1, &help, problem, sizeof problem))
+    struct options *options = &exporting->offline.options;
+    if (!flags_take(NULL, 0, &left, argv + 1, words, 2, problem, sizeof problem) ||
+        !options_read(options, left, argv + 1, &help, problem, sizeof problem) ||
+        !flags_take_directory(options, words, &exporting->path, problem, sizeof problem))
         fprintf(stderr, "laud export: %s; see laud export --help\n", problem);
     else if (help) {
         export_help();
         code = EXIT_DONE;
     } else {
-        exporting->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
         code = export_all(exporting);
     }
     free(exporting);

@@ -38,10 +38,11 @@ static int option_words(int argc, char **argv)
     return alone || argc < 2 ? 1 : 2;
 }
 
-static bool file_take(const char *word, const char **file, char *problem, size_t size)
+static bool word_take(const char *word, const char **words, size_t most, size_t *taken,
+                      char *problem, size_t size)
 {
-    if (*file == NULL && (word[0] != '-' || word[1] == '\0')) {
-        *file = word;
+    if (*taken < most && (word[0] != '-' || word[1] == '\0')) {
+        words[(*taken)++] = word;
         return true;
     }
     snprintf(problem, size, "unexpected argument '%.64s'", word);
@@ -49,9 +50,10 @@ static bool file_take(const char *word, const char **file, char *problem, size_t
 }
 
 bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **argv,
-                const char **file, char *problem, size_t size)
+                const char **words, size_t most, char *problem, size_t size)
 {
     int kept = 0;
+    size_t word_count = 0;
     for (int at = 0, taken; at < *argc; at += taken) {
         char *word = argv[at];
         taken = 1;
@@ -60,7 +62,7 @@ bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **arg
             continue;
         }
         if (strncmp(word, "--", 2) != 0) {
-            if (!file_take(word, file, problem, size))
+            if (!word_take(word, words, most, &word_count, problem, size))
                 return false;
             continue;
         }
@@ -76,6 +78,26 @@ bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **arg
             argv[kept++] = argv[at + i];
     }
     *argc = kept;
+    return true;
+}
+
+bool flags_take_directory(struct options *options, const char *const words[2], const char **file,
+                          char *problem, size_t size)
+{
+    bool named = options->origin[OPTIONS_INDEX_data] == OPTION_FROM_FLAG;
+    bool first = !named && words[0] != NULL && strcmp(words[0], "-") != 0;
+    if (first && !options_set(options, "data", words[0], problem, size))
+        return false;
+    if (!first && words[1] != NULL) {
+        snprintf(problem, size,
+                 "unexpected argument '%.64s': the data directory comes first, or is "
+                 "given with --data",
+                 words[1]);
+        return false;
+    }
+    *file = first ? words[1] : words[0];
+    if (*file != NULL && strcmp(*file, "-") == 0)
+        *file = NULL;
     return true;
 }
 

@@ -33,6 +33,9 @@ struct importing {
     struct offline offline;
     const char *path;   /* NULL: standard input */
     const char *format; /* jsonl, csv, or NULL: by the name of the file */
+    const char *time;   /* of reactions that have none, as it was given; NULL: it was not */
+    uint32_t now_s;
+    uint32_t time_s; /* the same as a number; now if it was not given */
     bool skip_bad;
     bool from_start;
     bool future_as_now;
@@ -51,33 +54,39 @@ struct importing {
 static void import_help(const struct flag_row *rows, size_t count)
 {
     fputs(
-        "Usage: laud import [--data DIR] [--option VALUE] ... [FILE]\n"
+        "Usage: laud import DIR [FILE] [--option VALUE] ...\n"
+        "       laud import DIR --redis URL --pattern PATTERN ...\n"
         "\n"
-        "Takes reactions and counters over into a data directory that no server uses, from FILE,\n"
-        "or from standard input if it is '-' or absent. What is there already stays as it is, so\n"
-        "an import can be repeated and interrupted at any time; the same command goes on where\n"
-        "the last one was.\n"
+        "Adds reactions and counters to the data directory DIR, which is made if it is absent, "
+        "from\n"
+        "FILE, or from standard input if FILE is '-' or absent. No server may be running on DIR.\n"
+        "Reactions that DIR has already stay as they are, so an import can be repeated. It can be\n"
+        "interrupted at any time; the same command continues where the last one stopped.\n"
         "\n"
-        "Lines of JSON (jsonl), as laud export writes them:\n"
+        "FILE has lines of JSON (jsonl), as laud export writes them:\n"
         "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
         "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
         "  {\"define\":\"kind\",\"name\":\"like\"}\n"
-        "or CSV, with or without a header:\n"
+        "or of CSV, with or without a header:\n"
         "  user,kind,item,time\n"
         "  item,counter,value\n"
         "\n"
-        "A reaction keeps its first time; of mutually exclusive kinds (--exclusive) the newest\n"
-        "stays. A counter gets the value that is given; those that kinds keep follow from the\n"
-        "reactions. Times are seconds since 1970.\n"
+        "Times are whole seconds since 1970. A row without a time (in JSON: no time, or null; in\n"
+        "CSV: three fields, or an empty fourth one) needs --time. Of several rows of the same\n"
+        "reaction the first one counts; of mutually exclusive kinds (--exclusive) the newest row\n"
+        "does. A counter is set to the value given. The counter of a kind cannot be set: it is "
+        "the\n"
+        "number of reactions.\n"
         "\n",
         stdout);
     import_redis_help(stdout);
     flags_help(rows, count, stdout);
     fputs("\n"
-          "Other options are the server's, from flags, environment and file: laud serve --help.\n"
-          "They matter as far as they are about the directory, its store, memory and kinds.\n"
+          "The other options are those of laud serve, from flags, the environment and a file: see\n"
+          "laud serve --help. Those about the data directory, the store, memory and kinds count\n"
+          "here. DIR can also be given as --data DIR.\n"
           "\n"
-          "Exit status: 0 done, 1 failed, or a line was bad, 2 not understood.\n",
+          "Exit status: 0 done; 1 failed, or a line was bad; 2 not understood.\n",
           stdout);
 }
 
@@ -159,7 +168,7 @@ static bool line_is_bad(struct importing *importing, const char *problem)
                 importing->lines.number, problem);
     }
     if (importing->skip_bad && importing->bad == BAD_SHOWN)
-        fprintf(stderr, "laud import: more of these are only counted\n");
+        fprintf(stderr, "laud import: further bad lines are counted, but not shown\n");
     return importing->skip_bad;
 }
 
@@ -172,6 +181,11 @@ static enum status line_take(struct importing *importing, struct text line, char
                           : row_parse_json(line, &row, problem, size);
     if (status != STATUS_OK)
         return status;
+    if (row.timeless && importing->time == NULL)
+        return row_refuse(problem, size,
+                          "the row has no time; --time T gives one to all rows that have none");
+    if (row.timeless)
+        row.time_s = importing->time_s;
     status = row_import(&row, importing->import);
     if (status != STATUS_OK)
         snprintf(problem, size, "%s", import_problem(importing->import));
@@ -226,12 +240,13 @@ static void print_summary(const struct importing *importing, bool complete)
             " were there already",
             summary.rows, summary.changed, summary.same);
     if (summary.outdone > 0)
-        fprintf(stderr, ", %" PRIu64 " were older than an exclusive kind", summary.outdone);
+        fprintf(stderr, ", %" PRIu64 " were older than a reaction of an exclusive kind",
+                summary.outdone);
     fprintf(stderr, ", %" PRIu64 " lines were bad; %.1f s, %.0f rows/s\n", importing->bad, seconds,
             (double)summary.rows / (seconds > 0 ? seconds : 1));
     if (!complete)
-        fprintf(stderr, "laud import: not complete; the rows before that are taken over, and the "
-                        "same import again changes nothing about them\n");
+        fprintf(stderr, "laud import: the import is not complete; the rows before that are "
+                        "imported, and importing them again changes nothing\n");
 }
 
 /* What came before a bad line is taken over all the same. */
@@ -255,8 +270,8 @@ static int resume(struct importing *importing)
     import_resume_place(importing->import, &offset, &line);
     if (offset > 0) {
         fprintf(stderr,
-                "laud import: going on behind line %" PRIu64 " of %s, %.0f %% of it; "
-                "--from-start begins anew\n",
+                "laud import: continuing after line %" PRIu64 " of %s, %.0f %% of it; "
+                "--from-start reads it from its start\n",
                 line, source_name(importing), 100.0 * (double)offset / (double)importing->bytes);
         if (lseek(importing->fd, (off_t)offset, SEEK_SET) < 0)
             return fails(importing, "cannot read", strerror(errno));
@@ -285,7 +300,7 @@ static struct import_options import_options(struct importing *importing)
         .directory = offline->options.data,
         .exclusive = offline->options.exclusive,
         .batch_rows = (uint32_t)offline->sizes.window_events,
-        .now_s = (uint32_t)(clock_wall_ms() / 1000),
+        .now_s = importing->now_s,
         .recorded_s = recorded_s,
         .future_as_now = importing->future_as_now,
         .timeline = parts->timeline,
@@ -320,22 +335,43 @@ static int import_into(struct importing *importing)
     return code;
 }
 
+/* As rows have it, or the word now. A time to come would be nobody's wish. */
+static bool read_time(struct importing *importing)
+{
+    const char *time = importing->time;
+    importing->now_s = (uint32_t)(clock_wall_ms() / 1000);
+    importing->time_s = importing->now_s;
+    if (time == NULL || strcasecmp(time, "now") == 0)
+        return true;
+    struct text text = {time, strlen(time)};
+    if (row_parse_time(text, &importing->time_s) && importing->time_s > 0 &&
+        importing->time_s <= importing->now_s)
+        return true;
+    fprintf(stderr,
+            "laud import: --time is 'now' or a time of the past in seconds since 1970, as in "
+            "1700000000, not '%.40s'\n",
+            time);
+    return false;
+}
+
 static int import_file(struct importing *importing)
 {
     char problem[256];
     bool file = importing->path != NULL || importing->format != NULL || importing->from_start;
     const struct import_redis *redis = &importing->redis;
-    if (redis->url != NULL ? file : redis->pattern_count > 0 || redis->time != NULL) {
-        fprintf(stderr, "laud import: --pattern and --time go with --redis, and no file does\n");
+    if (redis->url != NULL ? file : redis->pattern_count > 0) {
+        fprintf(stderr, "laud import: --pattern goes with --redis, and a file, --format and "
+                        "--from-start do not\n");
         return EXIT_NOT_UNDERSTOOD;
     }
-    if (!choose_format(importing))
+    if (!choose_format(importing) || !read_time(importing))
         return EXIT_NOT_UNDERSTOOD;
     const char *exclusive = importing->offline.options.exclusive;
     if (exclusive_check(exclusive, problem, sizeof problem) != STATUS_OK) {
         fprintf(stderr, "laud import: exclusive = %s: %s\n", exclusive, problem);
         return EXIT_NOT_UNDERSTOOD;
     }
+    importing->redis.time_s = importing->time_s;
     int code =
         redis->url != NULL ? import_redis_prepare(&importing->redis) : source_open(importing);
     if (code == EXIT_DONE)
@@ -349,23 +385,25 @@ int import_main(int argc, char **argv)
 {
     char problem[1024];
     bool help = false;
-    const char *path = NULL, *pattern = NULL;
+    const char *words[2] = {NULL, NULL}, *pattern = NULL;
     struct importing *importing = calloc(1, sizeof *importing);
     if (importing == NULL)
         return EXIT_FAILED;
     struct import_redis *redis = &importing->redis;
+    struct options *options = &importing->offline.options;
     const struct flag_row rows[] = {
-        {"pattern", "PATTERN", "what keys of the Redis hold; up to 16 of them", &pattern, NULL},
+        {"pattern", "PATTERN", "what the keys of the Redis hold; may be given up to 16 times",
+         &pattern, NULL},
         {"redis", "URL", "redis://[user:password@]host[:port][/database] or unix:///path[?db=N]",
          &redis->url, NULL},
-        {"time", "SECONDS", "of reactions that have none in the Redis; otherwise now", &redis->time,
-         NULL},
-        {"format", "jsonl|csv", "of the file; by its name otherwise, jsonl unless it ends in .csv",
+        {"time", "T", "the time of reactions that have none: seconds since 1970, or now",
+         &importing->time, NULL},
+        {"format", "jsonl|csv", "the format of FILE [csv if its name ends in .csv, or else jsonl]",
          &importing->format, NULL},
-        {"skip-bad", NULL, "go on past what is bad, tell the first few and count the others", NULL,
+        {"skip-bad", NULL, "skip bad lines: show the first few of them, and count the others", NULL,
          &importing->skip_bad},
-        {"from-start", NULL, "do not go on where an import of the same file was left", NULL,
-         &importing->from_start},
+        {"from-start", NULL, "read FILE from its start, also if an import of it was interrupted",
+         NULL, &importing->from_start},
         {"future-as-now", NULL, "take rows whose time is ahead of this machine's clock, as of now",
          NULL, &importing->future_as_now},
     };
@@ -374,14 +412,14 @@ int import_main(int argc, char **argv)
     int left = argc - 1;
     if (!flags_take_each(rows, &left, argv + 1, redis->pattern_texts, REDIS_PATTERNS,
                          &redis->pattern_count, problem, sizeof problem) ||
-        !flags_take(rows, count, &left, argv + 1, &path, problem, sizeof problem) ||
-        !options_read(&importing->offline.options, left, argv + 1, &help, problem, sizeof problem))
+        !flags_take(rows, count, &left, argv + 1, words, 2, problem, sizeof problem) ||
+        !options_read(options, left, argv + 1, &help, problem, sizeof problem) ||
+        !flags_take_directory(options, words, &importing->path, problem, sizeof problem))
         fprintf(stderr, "laud import: %s; see laud import --help\n", problem);
     else if (help) {
         import_help(rows, count);
         code = EXIT_DONE;
     } else {
-        importing->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
         redis->skip_bad = importing->skip_bad;
         code = import_file(importing);
     }

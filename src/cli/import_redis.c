@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/id.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
@@ -32,34 +31,24 @@ struct run {
 
 void import_redis_help(FILE *out)
 {
-    fputs("With --redis rows come from a Redis, as patterns say what its keys hold:\n"
-          "  laud import --redis redis://localhost:6379/0\n"
-          "    --pattern 'set:likes:video:{id} -> like video'    users of each item\n"
-          "    --pattern 'zset:user:{user}:likes -> like video'  items of each user, with times\n"
-          "    --pattern 'hash:counts:{type}:{id}'               counters of each item\n"
-          "The manual (docs/operations.md) has all of them. A password is best given in the\n"
-          "environment, as LAUD_REDIS_PASSWORD.\n"
-          "\n",
-          out);
+    fputs(
+        "With --redis the rows come from a Redis; each pattern says what some of its keys hold:\n"
+        "  laud import DIR --redis redis://localhost:6379/0\n"
+        "    --pattern 'set:likes:video:{id} -> like video'    users of each item\n"
+        "    --pattern 'zset:user:{user}:likes -> like video'  items of each user, with times\n"
+        "    --pattern 'hash:counts:{type}:{id}'               counters of each item\n"
+        "docs/operations.md describes all of them. Reactions without a time get that of --time, "
+        "or\n"
+        "that of now. Give a password in the environment, as LAUD_REDIS_PASSWORD: other users of\n"
+        "the machine can read the command line.\n"
+        "\n",
+        out);
 }
 
 static int not_understood(const char *problem)
 {
     fprintf(stderr, "laud import: %s; see laud import --help\n", problem);
     return EXIT_NOT_UNDERSTOOD;
-}
-
-static bool read_time(const struct import_redis *redis, uint32_t *time_s)
-{
-    char *end = NULL;
-    *time_s = (uint32_t)(clock_wall_ms() / 1000);
-    if (redis->time == NULL)
-        return true;
-    unsigned long long value = strtoull(redis->time, &end, 10);
-    bool good = redis->time[0] >= '0' && redis->time[0] <= '9' && *end == '\0' && value > 0 &&
-                value <= *time_s;
-    *time_s = good ? (uint32_t)value : 0;
-    return good;
 }
 
 static bool read_patterns(struct import_redis *redis, char *problem, size_t size)
@@ -81,13 +70,12 @@ int import_redis_prepare(struct import_redis *redis)
     struct redis_source *source = &redis->source;
     *source = (struct redis_source){.patterns = redis->patterns,
                                     .pattern_count = redis->pattern_count,
+                                    .time_s = redis->time_s,
                                     .timeout_ms = TIMEOUT_MS,
                                     .skip_bad = redis->skip_bad};
     if (!redis_url_parse(redis->url, &source->address, problem, sizeof problem) ||
         !read_patterns(redis, problem, sizeof problem))
         return not_understood(problem);
-    if (!read_time(redis, &source->time_s))
-        return not_understood("--time must be a time of the past, in seconds since 1970");
     const char *password = getenv("LAUD_REDIS_PASSWORD");
     if (password != NULL && source->address.password[0] == '\0') {
         if (strlen(password) >= sizeof source->address.password)
@@ -146,22 +134,23 @@ static void print_trouble(const struct redis_report *report)
                 report->bad_keys, report->bad_rows, report->first_bad);
     if (report->keys_other > 0)
         fprintf(stderr,
-                "laud import: %" PRIu64 " keys begin as a pattern does but have another form and "
-                "were left alone, the first: '%s'\n",
+                "laud import: %" PRIu64 " keys begin like a pattern but do not fit it and were "
+                "skipped, the first: '%s'\n",
                 report->keys_other, report->first_other);
     if (report->fields_left > 0)
-        fprintf(stderr, "laud import: %" PRIu64 " fields that no pattern names were left alone\n",
+        fprintf(stderr, "laud import: %" PRIu64 " fields that no pattern names were skipped\n",
                 report->fields_left);
     for (uint64_t i = 0; i < report->differences && i < REDIS_DIFFERENCES; i++)
         fprintf(stderr, "laud import: difference: %s\n", report->difference[i]);
     if (report->compared > 0)
         fprintf(stderr,
-                "laud import: %" PRIu64 " numbers of reactions compared, %" PRIu64 " differ; what "
-                "the reactions give is what holds\n",
+                "laud import: %" PRIu64
+                " counts were compared with the number of reactions, %" PRIu64
+                " differ; the number of reactions is kept\n",
                 report->compared, report->differences);
     if (report->cluster)
-        fprintf(stderr, "laud import: this was one node of a cluster: run once for each master "
-                        "node, each gives its own keys\n");
+        fprintf(stderr, "laud import: this was one node of a cluster: import once from each "
+                        "master node, because each has only its own keys\n");
 }
 
 static void print_summary(const struct run *run, bool complete)
@@ -173,14 +162,14 @@ static void print_summary(const struct run *run, bool complete)
     fprintf(stderr,
             "laud import: %" PRIu64 " keys, %" PRIu64 " rows: %" PRIu64
             " changed something, %" PRIu64 " were there already, %" PRIu64
-            " were older than an exclusive kind; %.1f s, %.0f "
+            " were older than a reaction of an exclusive kind; %.1f s, %.0f "
             "rows/s\n",
             report->keys, summary.rows, summary.changed, summary.same, summary.outdone, seconds,
             (double)summary.rows / (seconds > 0 ? seconds : 1));
     print_trouble(report);
     if (!complete)
-        fprintf(stderr, "laud import: not complete; the same import again changes nothing about "
-                        "what is taken over already\n");
+        fprintf(stderr, "laud import: the import is not complete; importing again changes nothing "
+                        "about what is imported already\n");
     else if (report->unused[0] != '\0')
         fprintf(stderr, "laud import: no key fits the pattern '%s'\n", report->unused);
 }
@@ -195,7 +184,7 @@ static bool run_all(struct run *run)
     if (taken != STATUS_OK)
         fprintf(stderr, "laud import: %s\n", run->report.problem);
     if (taken == STATUS_BAD_ARGUMENT)
-        fprintf(stderr, "laud import: --skip-bad goes on past what is bad, and counts it\n");
+        fprintf(stderr, "laud import: --skip-bad skips what is bad, and counts it\n");
     if (status != STATUS_OK && strcmp(run->report.problem, import_problem(run->import)) != 0)
         fprintf(stderr, "laud import: %s\n", import_problem(run->import));
     return taken == STATUS_OK && status == STATUS_OK;

@@ -5,6 +5,7 @@
 #ifndef LAUD_CLI_IMPORT_REDIS_H
 #define LAUD_CLI_IMPORT_REDIS_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/names.h"
@@ -12,8 +13,8 @@
 #include "store/store.h"
 
 struct import_redis {
-    const char *url;  /* NULL: rows come from a file */
-    const char *time; /* of reactions without one, NULL: now */
+    const char *url; /* NULL: rows come from a file */
+    uint32_t time_s; /* of reactions without one */
     const char *pattern_texts[REDIS_PATTERNS];
     size_t pattern_count;
     bool skip_bad;

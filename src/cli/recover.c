@@ -124,21 +124,21 @@ static bool new_filters(struct recovered *r)
     r->filters = filters_new(&r->filter_share, r->seed);
     r->filter_position = 0;
     if (r->filters == NULL)
-        log_error("no memory for the filters within --max-memory");
+        log_error("--max-memory leaves no memory for the filters");
     return r->filters != NULL;
 }
 
 static bool rebuild_filters(struct recovered *r)
 {
-    struct progress progress = progress_start(r, "making the filters from the store");
+    struct progress progress = progress_start(r, "building the filters from the store");
     if (!new_filters(r))
         return false;
     enum status status = filters_rebuild(r->filters, r->store, progress_tell, &progress);
     if (status != STATUS_OK) {
-        say_failed("make the filters from the store", status, "");
+        say_failed("build the filters from the store", status, "");
         return false;
     }
-    log_info("made the filters from the store in %.1f s", progress_seconds(&progress));
+    log_info("built the filters from the store in %.1f s", progress_seconds(&progress));
     return true;
 }
 
@@ -158,7 +158,7 @@ static enum status load_filters(struct recovered *r, char *problem, size_t size)
     if (status != STATUS_OK)
         return status;
     if (r->filter_position > reached) {
-        snprintf(problem, size, "the filter file is of a later time than the store");
+        snprintf(problem, size, "the filter file is newer than the store");
         return STATUS_DAMAGED;
     }
     if (r->filter_position == reached)
@@ -182,7 +182,7 @@ static bool open_filters(struct recovered *r)
         return true;
     if (status == STATUS_STOPPING)
         return false;
-    log_warn("%s; making the filters anew", problem);
+    log_warn("%s; building the filters again from the store", problem);
     return rebuild_filters(r);
 }
 
@@ -208,18 +208,18 @@ static bool load_trends(struct recovered *r)
         return true;
     r->trends = trends_new(&options);
     if (r->trends == NULL) {
-        log_error("no memory for windowed boards within --max-memory");
+        log_error("--max-memory leaves no memory for windowed boards");
         return false;
     }
     enum status status = trends_load(r->trends, r->trend_path, problem, sizeof problem);
     if (status == STATUS_OK && trends_position(r->trends) > store_position(r->store)) {
         snprintf(problem, sizeof problem,
-                 "the file of the windowed boards is of a later time than the store");
+                 "the file of the windowed boards is newer than the store");
         trends_begin(r->trends, 0, 0);
         status = STATUS_DAMAGED;
     }
     if (status != STATUS_OK && store_position(r->store) > 0)
-        log_warn("%s; making the windowed boards from the journal", problem);
+        log_warn("%s; building the windowed boards from the journal", problem);
     r->trend_position = trends_position(r->trends);
     return true;
 }
@@ -234,10 +234,10 @@ static void follow_trends(struct recovered *r)
     if (r->trends == NULL || trends_position(r->trends) == position)
         return;
     if (trends_meet_import(r))
-        snprintf(problem, sizeof problem, "an import was left in the middle");
+        snprintf(problem, sizeof problem, "an import was interrupted");
     else if (catch_up_trends(&how, position, problem, sizeof problem) == STATUS_OK || r->stopped)
         return;
-    log_warn("%s; the windowed boards begin anew and are complete in a week", problem);
+    log_warn("%s; the windowed boards start empty and are complete again after a week", problem);
     begin_trends(r, position);
 }
 
@@ -283,7 +283,7 @@ static bool open_hot(struct recovered *r)
     };
     r->hot = hot_memory_open(&options);
     if (r->hot == NULL)
-        log_error("no memory for an empty server within --max-memory");
+        log_error("--max-memory is too little even for an empty server");
     return r->hot != NULL;
 }
 
@@ -450,6 +450,17 @@ static enum status name_wrong_event(struct replay *replay, struct journal_report
     return status == STATUS_STOPPING ? status : STATUS_DAMAGED;
 }
 
+/* A server with a store lets go of segments that the store holds: --store none cannot do without them. */
+static void say_needs_store(const struct recovered *r, struct journal_report *report)
+{
+    bool has_store = store_rocksdb_exists(r->store_directory) > 0;
+    snprintf(report->problem, sizeof report->problem,
+             "the first events of the journal are gone, and --store none needs all of them: %s",
+             has_store ? "a server that ran here with a store has moved them there; start without "
+                         "--store none"
+                       : "there is no store that has them; restore this directory from a backup");
+}
+
 static enum status open_journal(struct replay *replay, struct journal_report *report)
 {
     struct recovered *r = replay->r;
@@ -467,6 +478,8 @@ static enum status open_journal(struct replay *replay, struct journal_report *re
         snprintf(report->problem, sizeof report->problem,
                  "the data does not fit in memory: raise --max-memory, which is %llu MiB",
                  (unsigned long long)(r->sizes->memory >> 20));
+    if (status == STATUS_DAMAGED && r->store == NULL && report->first > 0)
+        say_needs_store(r, report);
     if (status == STATUS_OK)
         say_result(replay, report);
     else
@@ -481,19 +494,19 @@ static bool project_first(struct recovered *r, uint64_t end)
     if (end == store_position(r->store))
         return true;
     char problem[512] = "";
-    struct progress progress = progress_start(r, "carrying the journal to the store");
+    struct progress progress = progress_start(r, "writing the journal's events to the store");
     struct catch_up how = catch_up_of(r, &progress);
     bool imported = may_be_imported(r);
     if (imported)
         how.trends = NULL;
-    log_info("the journal has %s: carrying it to the store first",
-             r->offline ? "what the store has not" : "what memory should not hold");
+    log_info("the journal has events that %s: writing them to the store first",
+             r->offline ? "the store does not have yet" : "memory should not hold");
     if (r->hot != NULL)
         hot_close(r->hot);
     r->hot = NULL;
     enum status status = catch_up_store(&how, r->store, r->filters, end, problem, sizeof problem);
     if (status != STATUS_OK)
-        say_failed("carry the journal to the store", status, problem);
+        say_failed("write the journal's events to the store", status, problem);
     if (status == STATUS_OK && imported && r->trends != NULL)
         begin_trends(r, end);
     return status == STATUS_OK && open_hot(r) && restore_words(r);
@@ -508,7 +521,9 @@ static bool read_mark(struct recovered *r)
                  status_sentence(status));
     if (r->options->store != OPTION_STORE_NONE || r->mark.until == 0)
         return true;
-    log_error("data was imported into %s, which takes a store to serve", r->options->data);
+    log_error(
+        "data was imported into %s, and imported data needs the store: start without --store none",
+        r->options->data);
     return false;
 }
 

@@ -58,13 +58,13 @@ void recover_boards(struct recovered *r)
     enum status status =
         hot_memory_load_boards(r->hot, r->boards_path, &position, problem, sizeof problem);
     if (status == STATUS_OK && position > reached) {
-        snprintf(problem, sizeof problem, "the saved boards are of a later time than the store");
+        snprintf(problem, sizeof problem, "the saved boards are newer than the store");
         status = STATUS_DAMAGED;
     }
     if (status == STATUS_OK && position < reached)
         status = follow(r, position, reached, problem, sizeof problem);
     if (status == STATUS_OK || status == STATUS_STOPPING)
         return;
-    log_warn("%s; the boards are counted anew from the store, in the background", problem);
+    log_warn("%s; counting the boards again from the store, in the background", problem);
     hot_memory_recount_boards(r->hot);
 }

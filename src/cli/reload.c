@@ -15,7 +15,7 @@ static void tell_what_stays(const struct options *started, const struct options 
         bool reloaded =
             strncmp(name, RELOADED, strlen(RELOADED)) == 0 && i != OPTIONS_INDEX_limit_memory;
         if (!reloaded && options_get(read, i, &name, now) && strcmp(before, now) != 0)
-            log_warn("reload: %s is %s now, which takes a restart; only limits are read again",
+            log_warn("reload: %s = %s takes effect at the next start; a reload changes only limits",
                      name, now);
     }
 }
@@ -26,10 +26,11 @@ static void set_limits(struct server *server, const struct options *started,
     struct limit_rates rates;
     limits_rates_of(read, &rates);
     if (!limits_set(&server->limits, &rates, started->limit_memory)) {
-        log_error("reload: no memory for the table of limits, they stay as they are");
+        log_error(
+            "reload: there is no memory for the table of limits; the limits stay as they are");
         return;
     }
-    log_info("reload: the limits are set anew (%s), all else stays as it was at the start",
+    log_info("reload: the limits are read again (%s); nothing else has changed",
              limits_active(&server->limits) == 0 ? "all off"
              : rates.dry_run                     ? "a dry run"
                                                  : "on");

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +14,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "cli/commands.h"
 #include "cli/data_directory.h"
+#include "cli/first_command.h"
+#include "cli/prepare.h"
 #include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
 #include "net/info.h"
@@ -46,18 +47,6 @@ struct serving {
     int lock;
     bool stopped; /* before it served */
 };
-
-static unsigned usable_cores(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return (unsigned)(count < 1 ? 1 : count > LIMIT_THREADS ? LIMIT_THREADS : count);
-}
-
-static unsigned threads_of(const struct options *options)
-{
-    return options->threads ? (unsigned)options->threads : usable_cores();
-}
 
 /* A name's definition goes into the journal before the name can be used. */
 static enum status record_name(void *context, enum name_role role, uint16_t index, const char *text,
@@ -109,7 +98,7 @@ static void save_boards(void *context, uint64_t position)
     struct serving *s = context;
     int result = hot_memory_save_boards(s->parts.hot, s->parts.boards_path, position);
     if (result != 0 && result != -EAGAIN)
-        log_warn("%s was not written: %s; the next start may have to count the boards anew",
+        log_warn("%s was not written: %s; the next start may have to count the boards again",
                  s->parts.boards_path, strerror(-result));
 }
 
@@ -149,27 +138,38 @@ static bool start_projector(struct serving *s)
     return s->projector != NULL;
 }
 
-/* A host that can be typed after -h: a wildcard address is reached on loopback. */
-static const char *reachable(const char *host)
+static void say_durability(const struct options *options)
 {
-    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "*") == 0 ? "127.0.0.1"
-           : strcmp(host, "::") == 0                              ? "::1"
-                                                                  : host;
+    switch ((enum durability)options->durability) {
+    case DURABILITY_COMMIT:
+        log_info("durability commit: a write is answered when it is on disk");
+        return;
+    case DURABILITY_INTERVAL:
+        log_info("durability interval: a write is on disk at most %" PRIu64 " ms after its answer",
+                 options->interval_ms);
+        return;
+    case DURABILITY_NONE:
+        log_info("durability none: the operating system decides when a write goes to disk");
+        return;
+    }
 }
 
 static void say_hello(const struct serving *s)
 {
-    static const char *const promise[] = {
-        "an OK is on disk", "an OK is on disk within the interval", "an OK is with the kernel"};
-    const char *host = reachable(s->options.resp.host);
-    unsigned port = s->server.resp_port;
-    char http[320] = "";
+    char http[320] = "", first[FIRST_COMMAND_MAX];
+    const struct options *options = &s->options, *given = &s->given;
     if (s->server.http_port != 0)
-        snprintf(http, sizeof http, "HTTP on %s:%u, ", s->options.http.host, s->server.http_port);
+        snprintf(http, sizeof http, "HTTP on %s:%u, ", options->http.host, s->server.http_port);
     log_info("laud %s is ready: RESP on %s:%u, %s%u I/O threads, data in %s", LAUD_VERSION,
-             s->options.resp.host, port, http, s->server.loop_count, s->options.data);
-    log_info("durability: %s", promise[s->options.durability]);
-    log_info("a first like: redis-cli -h %s -p %u LIKE 1 video:42", host, port);
+             options->resp.host, s->server.resp_port, http, s->server.loop_count, options->data);
+    say_durability(options);
+    if (s->files.places < given->max_connections + given->live_streams)
+        log_info("%" PRIu64 " connections and live streams can be open at a time, as the limit of "
+                 "open files (ulimit -n) is %" PRIu64,
+                 s->files.places, files_allowed());
+    first_command(&s->server.access, options->tokens, options->resp.host, s->server.resp_port,
+                  first);
+    log_info("%s", first);
 }
 
 /*
@@ -227,37 +227,11 @@ static bool start_server(struct serving *s)
     }
     if (getrandom(parts.limits_seed, sizeof parts.limits_seed, 0) != sizeof parts.limits_seed)
         parts.limits_seed[0] = s->parts.seed;
-    if (!server_start(&s->server, &parts, threads_of(&s->options), problem, sizeof problem)) {
+    if (!server_start(&s->server, &parts, prepare_threads(&s->options), problem, sizeof problem)) {
         log_error("%s", problem);
         return false;
     }
     return true;
-}
-
-/*
- * A connection is an open file, and the usual limit of those is far below --max-connections. What does
- * not fit is refused by us, in words: at the system's limit nothing else could open a file either.
- */
-static bool share_files(struct serving *s)
-{
-    struct options *options = &s->options;
-    unsigned threads = threads_of(options);
-    uint64_t connections = options->max_connections, streams = options->live_streams;
-    uint64_t allowed = files_raise(files_wanted(threads, connections, streams));
-    bool enough = files_share(&s->files, allowed, threads);
-    uint64_t places = s->files.places;
-    if (!enough)
-        log_error("only %" PRIu64 " open files are allowed (ulimit -n), and %" PRIu64
-                  " are needed beside connections",
-                  allowed, s->files.own);
-    else if (places < connections + streams)
-        log_warn("only %" PRIu64 " open files are allowed (ulimit -n): enough for %" PRIu64
-                 " connections and live streams, fewer than --max-connections %" PRIu64
-                 " and --live-streams %" PRIu64,
-                 allowed, places, connections, streams);
-    options->max_connections = connections < places ? connections : places;
-    options->live_streams = streams < places ? streams : places;
-    return enough;
 }
 
 /* The signal that asks to stop, as long as nobody took it; 0: none did. */
@@ -289,12 +263,9 @@ static bool recover_parts(struct serving *s)
 static int serve(struct serving *s)
 {
     int code = 1;
-    bound_malloc();
-    if (!share_files(s))
-        return code;
     s->lock = data_directory_lock(s->options.data, true);
     if (s->lock < 0)
-        return code;
+        goto free_server;
     if (!recover_parts(s) || !start_recording(s) || !start_projector(s) || !start_server(s)) {
         code = s->stopped ? 0 : 1;
         goto close_parts;
@@ -318,9 +289,12 @@ close_parts:
             log_info("stopped; everything acknowledged is on disk");
         }
     }
-    server_free(&s->server);
-    recover_close(&s->parts);
-    close(s->lock);
+free_server:
+    server_free(&s->server); /* its connections hold memory of the parts */
+    if (s->lock >= 0) {
+        recover_close(&s->parts);
+        close(s->lock);
+    }
     return code;
 }
 
@@ -335,16 +309,20 @@ static void block_signals(struct serving *s)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* What is wrong with the options whatever the data is: said before it is touched, and at once. */
-static bool check_options(const struct options *options, char *problem, size_t size)
+/* Nothing is made before everything that can be refused was looked at. */
+static int prepare_and_serve(struct serving *s)
 {
-    char sentence[256];
-    if (!sizes_suffice(options, true, problem, size))
-        return false;
-    if (exclusive_check(options->exclusive, sentence, sizeof sentence) == STATUS_OK)
-        return true;
-    snprintf(problem, size, "exclusive = %s: %s", options->exclusive, sentence);
-    return false;
+    char problem[1024];
+    bound_malloc();
+    int code = prepare(&s->server, &s->options, &s->files, problem, sizeof problem);
+    if (code == EXIT_DONE)
+        return serve(s);
+    if (code == EXIT_NOT_UNDERSTOOD)
+        fprintf(stderr, "laud serve: %s\n", problem);
+    else
+        log_error("%s", problem);
+    server_free(&s->server);
+    return code;
 }
 
 int serve_main(int argc, char **argv)
@@ -354,20 +332,19 @@ int serve_main(int argc, char **argv)
     struct serving *s = calloc(1, sizeof *s);
     if (s == NULL)
         return 1;
-    int code = 2;
+    int code = EXIT_NOT_UNDERSTOOD;
     s->argc = argc - 1;
     s->argv = argv + 1;
-    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem) ||
-        (!help && !check_options(&s->options, problem, sizeof problem))) {
+    if (!options_read(&s->options, s->argc, s->argv, &help, problem, sizeof problem)) {
         fprintf(stderr, "laud serve: %s\n", problem);
     } else if (help) {
         options_help(stdout);
-        code = 0;
+        code = EXIT_DONE;
     } else {
         log_set_format((enum log_format)s->options.log_format);
         s->given = s->options;
         block_signals(s);
-        code = serve(s);
+        code = prepare_and_serve(s);
     }
     free(s);
     return code;

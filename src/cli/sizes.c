@@ -54,13 +54,15 @@ bool sizes_suffice(const struct options *options, bool serves, char *problem, si
     if (options->store == OPTION_STORE_NONE)
         return true;
     if (sizes.memory < SIZES_STORE_MIN)
-        snprintf(
-            problem, size, "--max-memory is too little: %llu MiB, and a store takes at least %llu",
-            (unsigned long long)(sizes.memory >> 20), (unsigned long long)(SIZES_STORE_MIN >> 20));
+        snprintf(problem, size,
+                 "--max-memory is too little: it is %llu MiB, and a server with a store needs at "
+                 "least %llu MiB",
+                 (unsigned long long)(sizes.memory >> 20),
+                 (unsigned long long)(SIZES_STORE_MIN >> 20));
     else if (serves && sizes.missing > 0)
         snprintf(problem, size,
-                 "--max-memory leaves %llu KiB too little for what is served from memory: give "
-                 "more, or less of it to --block-cache and --limit-memory",
+                 "--max-memory is %llu KiB too little: raise it, or lower --block-cache or "
+                 "--limit-memory",
                  (unsigned long long)(sizes.missing >> 10) + 1);
     else
         return true;

@@ -41,15 +41,16 @@ struct sweep {
 static void help(const struct sweep *sweep)
 {
     printf("Usage: laud %s %s [--address HOST:PORT]\n\n%s", sweep->name, sweep->word, sweep->does);
-    puts(
-        "It goes in batches, beside everything else the server does, and tells on standard error\n"
-        "how far it is. Interrupted, it has removed a part; called again, it goes on.\n"
-        "\n"
-        "  --address HOST:PORT  the server (127.0.0.1:5283)\n"
-        "  --help               print this\n"
-        "  LAUD_TOKEN           in the environment: the token to show, if the server asks for one\n"
-        "\n"
-        "Exit status: 0 all is gone, 1 failed before that, 2 not understood.");
+    puts("The server removes them in batches, between its other work; this command shows progress "
+         "on\n"
+         "standard error. It can be interrupted at any time; run again, it continues.\n"
+         "\n"
+         "  --address HOST:PORT  the server [127.0.0.1:5283]\n"
+         "  --help               print this text\n"
+         "\n"
+         "If the server asks for tokens, give one in the environment, as LAUD_TOKEN.\n"
+         "\n"
+         "Exit status: 0 everything is removed, 1 failed before that, 2 not understood.");
 }
 
 static void tell(struct sweep *sweep, const char *remark)
@@ -157,7 +158,7 @@ static int sweep_run(struct sweep *sweep)
     if (!done) {
         fprintf(stderr, "laud %s: %s\n", sweep->name, sweep->problem);
         if (sweep->removed > 0)
-            fprintf(stderr, "laud %s: %" PRIu64 " were removed; call it again to go on\n",
+            fprintf(stderr, "laud %s: %" PRIu64 " were removed; run it again to continue\n",
                     sweep->name, sweep->removed);
         return EXIT_FAILED;
     }
@@ -201,7 +202,7 @@ int forget_main(int argc, char **argv)
         .what = "user",
         .word = "USER",
         .does =
-            "Removes all reactions of a user from a running server, and moves every count back.\n"};
+            "Removes all reactions of a user from a running server, and lowers the counters.\n"};
     return sweep_main(&sweep, argc, argv);
 }
 
@@ -213,6 +214,6 @@ int drop_main(int argc, char **argv)
         .what = "item",
         .word = "ITEM",
         .does = "Removes all reactions of all users on an item, as in video:42, from a running\n"
-                "server, and brings its other counters to 0.\n"};
+                "server, and sets its other counters to 0.\n"};
     return sweep_main(&sweep, argc, argv);
 }

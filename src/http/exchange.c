@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "http/answer.h"
+#include "http/origin.h"
 #include "http/page.h"
 #include "http/respond.h"
 #include "http/stream.h"
@@ -22,19 +23,6 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
     exchange->next = exchange->count;
 }
 
-/* Is the origin one of a list with commas or spaces between? */
-static bool is_listed(const char *list, const char *origin)
-{
-    size_t length = strlen(origin);
-    for (const char *at = list; *at != '\0'; at += strcspn(at, ", ")) {
-        at += strspn(at, ", ");
-        size_t part = strcspn(at, ", ");
-        if ((part == 1 && *at == '*') || (part == length && memcmp(at, origin, length) == 0))
-            return true;
-    }
-    return false;
-}
-
 void exchange_take_origin(struct exchange *exchange, const struct loop *loop, const char *bytes)
 {
     struct text origin = request_text(bytes, exchange->reader.request.origin);
@@ -43,7 +31,8 @@ void exchange_take_origin(struct exchange *exchange, const struct loop *loop, co
         return;
     memcpy(exchange->origin, origin.bytes, origin.length);
     exchange->origin[origin.length] = '\0';
-    exchange->origin_known = is_listed(loop->server->parts.options->cors_origin, exchange->origin);
+    exchange->origin_known =
+        origins_have(loop->server->parts.options->cors_origin, exchange->origin);
 }
 
 /* All methods that something at this path takes. */

@@ -1,7 +1,8 @@
 /*
- * A line is user,kind,item,time or item,counter,value: how many fields there are says which. A
- * field may stand in quotes, which none needs: no id and no name has a comma or a quote in it. The
- * first line may be one of these two headers.
+ * A line is user,kind,item,time or item,counter,value: how many fields there are says which. The time
+ * may be left out, or empty. Then the colon of the item tells a reaction from a counter: no user and no
+ * kind has one. A field may stand in quotes, which none needs: no id and no name has a comma or a quote
+ * in it. The first line may be one of these headers.
  */
 #include <string.h>
 
@@ -36,7 +37,7 @@ static bool is_header(const struct text *fields, size_t count)
 {
     static const char *const reaction[] = {"user", "kind", "item", "time"};
     static const char *const counter[] = {"item", "counter", "value"};
-    return (count == 4 && fields_are(fields, count, reaction)) ||
+    return ((count == 4 || count == 3) && fields_are(fields, count, reaction)) ||
            (count == 3 && fields_are(fields, count, counter));
 }
 
@@ -57,15 +58,21 @@ static enum status read_fields(struct text line, struct text *fields, size_t *co
     return row_refuse(problem, size, "more than %d fields", FIELDS_MAX);
 }
 
+static bool has_colon(struct text text)
+{
+    return memchr(text.bytes, ':', text.length) != NULL;
+}
+
 static enum status fill(const struct text *fields, size_t count, struct row *row, char *problem,
                         size_t size)
 {
     struct text number = fields[count - 1];
     char shown[TEXT_SHOWN];
-    if (count == 4) {
+    if (count == 4 || (has_colon(fields[2]) && !has_colon(fields[0]))) {
         *row = (struct row){
             .shape = ROW_REACTION, .user = fields[0], .name = fields[1], .item = fields[2]};
-        if (!row_parse_time(number, &row->time_s))
+        row->timeless = count == 3 || number.length == 0;
+        if (!row->timeless && !row_parse_time(number, &row->time_s))
             return row_refuse(problem, size, "expected a time in seconds since 1970, not '%s'",
                               text_show(number, shown));
         return STATUS_OK;

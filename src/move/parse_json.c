@@ -5,6 +5,8 @@
  *   {"item":"video:2","counter":"view","value":5}
  *   {"define":"kind","name":"like"}
  *
+ * The time may be left out, or null.
+ *
  * Everything that is an id or a name is plain ASCII, so a string with an escape or a byte beyond it
  * is no good one and there is nothing to decode: all a general reader of JSON would do, but for
  * refusing. Ids may also be numbers, as long as they are whole ones.
@@ -114,6 +116,16 @@ static enum status read_value(struct reading *reading, struct text *out, bool *i
     return STATUS_OK;
 }
 
+/* Databases write so of what they do not know. */
+static bool take_null(struct reading *reading)
+{
+    skip_spaces(reading);
+    if (reading->end - reading->at < 4 || memcmp(reading->at, "null", 4) != 0)
+        return false;
+    reading->at += 4;
+    return true;
+}
+
 /* All keys have four bytes or more, and the first four tell those of one length apart, mostly. */
 static bool is_key(struct text text, enum key key)
 {
@@ -151,9 +163,11 @@ static enum status read_object(struct reading *reading)
         return expected(reading, "'{'");
     do {
         enum key key = KEYS;
-        bool is_string;
+        bool is_string = false;
         enum status status = read_key(reading, &key);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK && key == KEY_TIME && take_null(reading))
+            reading->values[key].length = 0;
+        else if (status == STATUS_OK)
             status = read_value(reading, &reading->values[key], &is_string);
         if (status != STATUS_OK)
             return status;
@@ -187,7 +201,8 @@ static enum status fill_reaction(const struct reading *reading, struct row *row)
                         .user = reading->values[KEY_USER],
                         .name = reading->values[KEY_KIND],
                         .item = reading->values[KEY_ITEM]};
-    if (!row_parse_time(reading->values[KEY_TIME], &row->time_s))
+    row->timeless = reading->values[KEY_TIME].length == 0;
+    if (!row->timeless && !row_parse_time(reading->values[KEY_TIME], &row->time_s))
         return row_refuse(reading->problem, reading->size,
                           "expected a time in seconds since 1970, not %.*s",
                           (int)reading->values[KEY_TIME].length, reading->values[KEY_TIME].bytes);
@@ -244,6 +259,7 @@ enum status row_parse_json(struct text line, struct row *row, char *problem, siz
         return status;
     switch (reading.seen) {
     case BIT(KEY_USER) | BIT(KEY_KIND) | BIT(KEY_ITEM) | BIT(KEY_TIME):
+    case BIT(KEY_USER) | BIT(KEY_KIND) | BIT(KEY_ITEM):
         return fill_reaction(&reading, row);
     case BIT(KEY_ITEM) | BIT(KEY_COUNTER) | BIT(KEY_VALUE):
         return fill_counter(&reading, row);

@@ -24,6 +24,7 @@ struct row {
     struct text item; /* REACTION, COUNTER */
     struct text name; /* the kind, the counter, or what is defined */
     uint32_t time_s;  /* REACTION */
+    bool timeless;    /* REACTION: the line has no time, and time_s is the caller's to set */
     int64_t value;    /* COUNTER */
     uint8_t role;     /* DEFINE: enum name_role */
 };

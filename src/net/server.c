@@ -1,80 +1,18 @@
 #include "net/server.h"
 
-#include <errno.h>
 #include <malloc.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/face.h"
+#include "http/origin.h"
 #include "net/face.h"
 #include "net/loop.h"
 
 #define TRIM_BYTES MIB(1)
-
-union any_address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-    struct sockaddr_storage room;
-};
-
-/* Each loop has a socket of its own on the same port; the kernel spreads connections over them. */
-static int bind_socket(const struct addrinfo *where, uint16_t port)
-{
-    union any_address address;
-    memcpy(&address, where->ai_addr, where->ai_addrlen);
-    if (where->ai_family == AF_INET6)
-        address.v6.sin6_port = htons(port);
-    else
-        address.v4.sin_port = htons(port);
-    int on = 1;
-    int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -errno;
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0 ||
-        bind(fd, &address.any, where->ai_addrlen) < 0) {
-        int error = errno;
-        close(fd);
-        return -error;
-    }
-    return fd;
-}
-
-static uint16_t bound_port(int fd)
-{
-    union any_address address;
-    socklen_t length = sizeof address;
-    memset(&address, 0, sizeof address);
-    if (getsockname(fd, &address.any, &length) < 0)
-        return 0;
-    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
-}
-
-/*
- * SO_REUSEPORT would let a second server share our port without a word. So before the sockets that
- * share, one that does not is bound to see that the port is free.
- */
-static int probe_port(const struct addrinfo *where)
-{
-    int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -errno;
-    int on = 1;
-    int error = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
-                        bind(fd, where->ai_addr, where->ai_addrlen) < 0
-                    ? -errno
-                    : 0;
-    close(fd);
-    return error;
-}
 
 static int make_loops(struct server *server, unsigned count)
 {
@@ -89,18 +27,12 @@ static int make_loops(struct server *server, unsigned count)
     return error;
 }
 
-/* A socket for each loop, all on the port that the first of them got. */
-static int bind_loops(struct server *server, const struct face *face, const struct addrinfo *where,
-                      uint16_t *port)
+/* Each loop gets its socket of the address, and listens. A libuv error, which is an errno. */
+static int listen_loops(struct server *server, const struct face *face, struct sockets *sockets)
 {
-    int error = probe_port(where);
-    for (unsigned i = 0; error == 0 && i < server->loop_count; i++) {
-        int fd = bind_socket(where, *port);
-        if (fd < 0)
-            return fd;
-        *port = bound_port(fd);
-        error = loop_listen(&server->loops[i], face, fd);
-    }
+    int error = sockets_probe(sockets);
+    for (unsigned i = 0; error == 0 && i < server->loop_count; i++)
+        error = loop_listen(&server->loops[i], face, sockets_take(sockets, i));
     return error;
 }
 
@@ -128,51 +60,17 @@ static void on_journal(void *context)
         loop_moved(&server->loops[i]);
 }
 
-/* Without tokens, only this machine's own processes are let in, unless somebody says so. */
-static bool may_listen(const struct server *server, const struct addrinfo *where, const char *host,
-                       char *problem, size_t size)
+static bool listen_on(struct server *server, const struct face *face, struct sockets *sockets,
+                      const char *host, char *problem, size_t size)
 {
-    struct ip ip = ip_of_socket(where->ai_addr);
-    if (ip_is_loopback(&ip) || access_is_on(&server->access))
-        return true;
-    if (server->parts.options->insecure) {
-        log_warn("no tokens are asked for on %s: whoever reaches it may read and write", host);
-        return true;
-    }
-    snprintf(problem, size,
-             "%s can be reached from other machines, and there are no tokens: give --tokens FILE, "
-             "or --insecure yes",
-             host);
-    return false;
-}
-
-/* Finds the address and binds a socket to it for each loop; *bound is the port it got. */
-static bool listen_on(struct server *server, const struct face *face, const struct address *address,
-                      uint16_t *bound, char *problem, size_t size)
-{
-    char port[8];
-    snprintf(port, sizeof port, "%u", address->port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *where = NULL;
-    int unknown = getaddrinfo(address->host, port, &hints, &where);
-    if (unknown) {
-        snprintf(problem, size, "cannot listen on %s: %s", address->host, gai_strerror(unknown));
-        return false;
-    }
-    if (!may_listen(server, where, address->host, problem, size)) {
-        freeaddrinfo(where);
-        return false;
-    }
-    *bound = address->port;
-    int error = bind_loops(server, face, where, bound);
-    freeaddrinfo(where);
+    int error = listen_loops(server, face, sockets);
     if (error)
-        snprintf(problem, size, "cannot listen on %s:%u: %s", address->host, address->port,
+        snprintf(problem, size, "cannot listen on %s:%u: %s", host, sockets->port,
                  uv_strerror(error));
     return error == 0;
 }
 
-/* HTTP has no host where it is not to be served. */
+/* HTTP has no socket where it is not to be served. */
 static bool listen_all(struct server *server, unsigned threads, char *problem, size_t size)
 {
     const struct options *options = server->parts.options;
@@ -182,28 +80,68 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
         snprintf(problem, size, "cannot make %u I/O threads: %s", threads, uv_strerror(error));
         return false;
     }
-    return listen_on(server, &resp_face, &options->resp, &server->resp_port, problem, size) &&
-           (options->http.host[0] == '\0' ||
-            listen_on(server, &http_face, &options->http, &server->http_port, problem, size));
+    return listen_on(server, &resp_face, &server->resp_sockets, options->resp.host, problem,
+                     size) &&
+           (server->http_sockets.count == 0 || listen_on(server, &http_face, &server->http_sockets,
+                                                         options->http.host, problem, size));
 }
 
-static bool set_guard(struct server *server, unsigned threads, char *problem, size_t size)
+static bool set_limits(struct server *server, unsigned threads, char *problem, size_t size)
 {
     const struct options *options = server->parts.options;
     struct limit_rates rates;
-    char reason[256];
-    if (!ip_nets_parse(&server->proxies, options->proxies, reason, sizeof reason)) {
-        snprintf(problem, size, "proxies = %.64s: %s", options->proxies, reason);
-        return false;
-    }
-    if (options->tokens[0] != '\0' && !access_load(&server->access, options->tokens, problem, size))
-        return false;
     limits_rates_of(options, &rates);
     limits_init(&server->limits, server->parts.limits_seed, threads > 1, server->parts.budget);
     if (limits_set(&server->limits, &rates, options->limit_memory))
         return true;
-    snprintf(problem, size, "no memory for the table of limits, see --limit-memory");
+    snprintf(problem, size, "there is no memory for the table of limits, see --limit-memory");
     return false;
+}
+
+/* What options say about who may do what. */
+static bool prepare_guard(struct server *server, const struct options *options, char *problem,
+                          size_t size)
+{
+    char reason[320];
+    if (!ip_nets_parse(&server->proxies, options->proxies, reason, sizeof reason)) {
+        snprintf(problem, size, "proxies = %.64s: %s", options->proxies, reason);
+        return false;
+    }
+    if (!origins_check(options->cors_origin, reason, sizeof reason)) {
+        snprintf(problem, size, "cors-origin: %s", reason);
+        return false;
+    }
+    return options->tokens[0] == '\0' ||
+           access_load(&server->access, options->tokens, problem, size);
+}
+
+/* Without tokens only this machine's own processes are let in, unless --insecure says otherwise. */
+static enum status prepare_sockets(struct server *server, struct sockets *sockets,
+                                   const struct address *address, bool insecure, unsigned threads,
+                                   char *problem, size_t size)
+{
+    bool has_tokens = access_is_on(&server->access);
+    enum status status =
+        sockets_bind(sockets, address, threads, has_tokens || insecure, problem, size);
+    if (status == STATUS_OK && !has_tokens && sockets_are_open(sockets))
+        log_warn("no tokens are asked for on %s: everybody who can reach it may read and write",
+                 address->host);
+    return status;
+}
+
+enum status server_prepare(struct server *server, const struct options *options, unsigned threads,
+                           char *problem, size_t size)
+{
+    if (!prepare_guard(server, options, problem, size))
+        return STATUS_BAD_ARGUMENT;
+    enum status status = prepare_sockets(server, &server->resp_sockets, &options->resp,
+                                         options->insecure, threads, problem, size);
+    if (status == STATUS_OK && options->http.host[0] != '\0')
+        status = prepare_sockets(server, &server->http_sockets, &options->http, options->insecure,
+                                 threads, problem, size);
+    server->resp_port = server->resp_sockets.port;
+    server->http_port = server->http_sockets.port;
+    return status;
 }
 
 /* Before there are loops. */
@@ -230,7 +168,10 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->guard.lag_max = parts->lag_max_bytes;
     server->started_ns = clock_monotonic_ns();
     commands_init(&server->commands);
-    if (!set_guard(server, threads, problem, size))
+    if (server->resp_sockets.count == 0 &&
+        server_prepare(server, parts->options, threads, problem, size) != STATUS_OK)
+        return false;
+    if (!set_limits(server, threads, problem, size))
         return false;
     start_watching(server, threads);
     if (!listen_all(server, threads, problem, size))
@@ -301,6 +242,8 @@ void server_free(struct server *server)
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);
+    sockets_close(&server->resp_sockets);
+    sockets_close(&server->http_sockets);
     hotkeys_free(server->hotkeys);
     slowlog_destroy(&server->slowlog);
     limits_free(&server->limits);

@@ -20,6 +20,7 @@
 #include "metrics/hotkeys.h"
 #include "metrics/slowlog.h"
 #include "net/command.h"
+#include "net/sockets.h"
 #include "net/work.h"
 #include "project/projector.h"
 #include "store/store.h"
@@ -59,20 +60,32 @@ struct server {
     struct hotkeys *hotkeys; /* NULL: there was no memory for it */
     struct loop *loops;      /* loop_count of them */
     unsigned loop_count;
-    atomic_bool running;        /* the loops can be woken */
-    uint16_t resp_port;         /* the one really bound */
-    uint16_t http_port;         /* likewise; 0: HTTP is not served */
-    uint64_t started_ns;        /* by the clock that nobody sets */
-    char store_failure[384];    /* written once, before guard.store_failed is true */
-    enum status journal_state;  /* as last logged; the journal's thread's, until it is closed */
-    _Atomic uint64_t next_conn; /* ids of connections */
+    atomic_bool running;         /* the loops can be woken */
+    struct sockets resp_sockets; /* bound by server_prepare, until the loops have them */
+    struct sockets http_sockets; /* none: HTTP is not served */
+    uint16_t resp_port;          /* the one really bound */
+    uint16_t http_port;          /* likewise; 0: HTTP is not served */
+    uint64_t started_ns;         /* by the clock that nobody sets */
+    char store_failure[384];     /* written once, before guard.store_failed is true */
+    enum status journal_state;   /* as last logged; the journal's thread's, until it is closed */
+    _Atomic uint64_t next_conn;  /* ids of connections */
     _Atomic uint64_t connections;
     _Atomic uint64_t given_back; /* bytes that connections had, since server_trim */
     _Atomic uint64_t streams;    /* live ones, not among the connections */
 };
 
 /*
- * Binds and starts the threads. The server is all zero, or only the projector has told something.
+ * Everything that can be refused without looking at any data: reads the lists and the file of tokens
+ * that the options name, and binds the ports. OK; BAD_ARGUMENT: an option has to be changed; IO_FAILED:
+ * a port cannot be had. Then `problem` is one sentence. server_free is due in any case.
+ */
+enum status server_prepare(struct server *server, const struct options *options, unsigned threads,
+                           char *problem, size_t size);
+
+/*
+ * Listens and starts the threads. Before it, only server_prepare, server_projected and
+ * server_store_failed may have been called; what was not prepared is prepared now, with the same number
+ * of threads.
  * False: `problem` is one sentence, and server_free is still due.
  */
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,

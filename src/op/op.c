@@ -107,7 +107,8 @@ static enum status refuse_name(struct decoding *d, enum status status, struct te
 }
 
 /* Of UUIDs, those that look like a decimal inside are no ids. */
-#define AN_ID "an unsigned 64-bit decimal or a UUID, its first half not 0"
+#define AN_ID                                                                                      \
+    "a decimal number of 64 bits without a sign, or a UUID that does not begin with 16 zeros"
 
 static enum status decode_user(struct decoding *d, struct text word)
 {

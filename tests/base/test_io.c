@@ -81,7 +81,7 @@ static void test_plain_calls(void **state)
     assert_int_equal(io_rename("test.rename", path, other), -ENOENT);
     assert_int_equal(io_unlink("test.unlink", other), 0);
     assert_int_equal(io_unlink("test.unlink", other), -ENOENT);
-    assert_int_equal(io_make_directory("test.make", directory), 0);
+    assert_int_equal(io_make_directory("test.make", directory, 0777), 0);
     assert_int_equal(io_open("test.open", other, O_RDONLY, 0), -ENOENT);
 }
 

@@ -51,6 +51,15 @@ static void make_file(char path[64], const char *text)
     close(fd);
 }
 
+static void assert_shown(const char *name, const char *wanted)
+{
+    const char *found;
+    char value[OPTION_TEXT_MAX];
+    for (size_t i = 0; options_get(&options, i, &found, value); i++)
+        if (strcmp(found, name) == 0 && strcmp(value, wanted) != 0)
+            fail_msg("%s is shown as '%s', not as '%s'", name, value, wanted);
+}
+
 static int forget_environment(void **state)
 {
     (void)state;
@@ -158,20 +167,25 @@ static void test_bad_numbers(void **state)
         "--shelf-max=0",
         "--segment-size=1M",
         "--segment-size=2G",
-        "--segment-size=64MB",
         "--max-memory=18446744073709551616",
         "--max-memory=99999999999999G",
-        "--max-memory=1.5G",
+        "--max-memory=64mbb",
+        "--max-memory=-1",
+        "--max-memory=1.5.2",
+        "--max-memory=",
         "--interval-ms=0",
+        "--interval-ms=1.5",
+        "--idle-timeout=-1",
+        "--idle-timeout=8d",
+        "--idle-timeout=1x",
+        "--keep-journal=2",
+        "--keep-journal=",
         "--interval-ms=61s",
-        "--interval-ms=1S",
-        "--interval-ms=1 s",
         "--durability=always",
         "--durability=Commit",
         "--durability=",
         "--durability=commit|interval",
         "--store=memory",
-        "--keep-journal=1",
         "--workers=0",
         "--window-ms=0",
     };
@@ -183,13 +197,57 @@ static void test_bad_numbers(void **state)
         assert_says(flag);
     }
     assert_false(READ("--threads=65"));
-    assert_string_equal(problem, "--threads: '65' is not a number from 0 to 64");
+    assert_string_equal(problem, "--threads: '65' is out of range: give a number from 0 to 64");
     assert_false(READ("--segment-size=1M"));
-    assert_says("is not a size from 4M to 1G, as in");
+    assert_says("'1M' is out of range: give a size from 4M to 1G");
+    assert_false(READ("--max-memory=64mbb"));
+    assert_says("'64mbb' is not a size: give a number of bytes, or a number with a unit, as in");
+    assert_false(READ("--max-memory=99999999999999G"));
+    assert_says("'99999999999999G' is larger than a size can be");
+    assert_false(READ("--idle-timeout=1.5.2"));
+    assert_says("'1.5.2' is not a duration: give a number of seconds, or");
+    assert_false(READ("--insecure=maybe"));
+    assert_says("'maybe' is neither yes nor no");
     assert_false(READ("--durability=always"));
     assert_says("commit, interval, none");
     assert_true(READ("--max-memory=18446744073709551615"));
     assert_int_equal(options.max_memory, UINT64_MAX);
+}
+
+/* Flags, environment and file read values by the same words, and all are shown in one form. */
+static void test_as_people_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *typed, *shown;
+    } samples[] = {
+        {"max-memory", "64mb", "64M"},    {"max-memory", "1GB", "1G"},
+        {"max-memory", "512MiB", "512M"}, {"max-memory", "1T", "1T"},
+        {"max-memory", "1.5g", "1536M"},  {"max-memory", "67108864", "64M"},
+        {"idle-timeout", "1w", "7d"},     {"idle-timeout", "90", "90s"},
+        {"idle-timeout", "1.5h", "90m"},  {"idle-timeout", "2 MIN", "2m"},
+        {"interval-ms", "90", "90ms"},    {"window-ms", "1S", "1s"},
+        {"insecure", "true", "yes"},      {"insecure", "on", "yes"},
+        {"insecure", "YES", "yes"},       {"insecure", "1", "yes"},
+        {"boards", "False", "no"},        {"boards", "off", "no"},
+        {"boards", "no", "no"},           {"boards", "0", "no"},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        char flag[96], line[96], variable[OPTION_NAME_MAX], path[64];
+        snprintf(flag, sizeof flag, "--%s=%s", samples[i].name, samples[i].typed);
+        snprintf(line, sizeof line, "%s = %s\n", samples[i].name, samples[i].typed);
+        options_environment_name(samples[i].name, variable);
+        assert_true(READ(flag));
+        assert_shown(samples[i].name, samples[i].shown);
+        make_file(path, line);
+        assert_true(READ("--config", path));
+        assert_shown(samples[i].name, samples[i].shown);
+        unlink(path);
+        setenv(variable, samples[i].typed, 1);
+        assert_true(options_read(&options, 0, NULL, &help, problem, sizeof problem));
+        assert_shown(samples[i].name, samples[i].shown);
+        unsetenv(variable);
+    }
 }
 
 static void test_bad_addresses(void **state)
@@ -326,7 +384,7 @@ static void test_set(void **state)
     assert_true(options_set(&options, "threads", "5", problem, sizeof problem));
     assert_int_equal(options.threads, 5);
     assert_false(options_set(&options, "threads", "x", problem, sizeof problem));
-    assert_string_equal(problem, "threads: 'x' is not a number from 0 to 64");
+    assert_string_equal(problem, "threads: 'x' is not a number: give a whole number in digits");
     assert_int_equal(options.threads, 5);
     assert_false(options_set(&options, "treads", "x", problem, sizeof problem));
     assert_says("did you mean 'threads'?");
@@ -377,8 +435,18 @@ static void test_help_text(void **state)
         options_environment_name(name, wanted);
         assert_non_null(strstr(text, wanted));
     }
-    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
-        assert_true(strcspn(line, "\n") <= 80);
+    char headings[1024] = "\n";
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t width = strcspn(line, "\n");
+        assert_true(width <= 80);
+        if (line == text || line[-1] != '\n' || line[-2] != '\n' || line[width + 1] != ' ')
+            continue; /* a heading follows an empty line, and an option follows it */
+        snprintf(wanted, sizeof wanted, "\n%.*s\n", (int)width, line);
+        assert_null(strstr(headings, wanted)); /* each stands there once */
+        strncat(headings, wanted + 1, sizeof headings - strlen(headings) - 1);
+    }
+    assert_non_null(strstr(headings, "\nServing\n"));
+    assert_non_null(strstr(headings, "\nStore\n"));
     free(text);
 }
 
@@ -430,6 +498,7 @@ int main(void)
         cmocka_unit_test_setup(test_unknown, forget_environment),
         cmocka_unit_test_setup(test_bad_numbers, forget_environment),
         cmocka_unit_test_setup(test_bad_addresses, forget_environment),
+        cmocka_unit_test_setup(test_as_people_type, forget_environment),
         cmocka_unit_test_setup(test_texts, forget_environment),
         cmocka_unit_test_setup(test_precedence, forget_environment),
         cmocka_unit_test_setup(test_bad_files, forget_environment),

@@ -50,6 +50,8 @@ static void values_and_commands(void **state)
     assert_int_equal(options.pipeline, 16);
     assert_true(options.seconds == 0.5 && options.json && options.theta == 0.99);
     assert_string_equal(options.mix.entries[0].command, "LIKE {user} video:{item}");
+    assert_true(READ("--seconds", "2m", "--warmup=500ms", "--timeout", "1 MIN", "PING"));
+    assert_true(options.seconds == 120 && options.warmup == 0.5 && options.timeout == 60);
 
     assert_true(READ("--host", "localhost", "--port", "6379", "--mix", "90:GET a", "--mix",
                      "10:SET a 1:2"));
@@ -88,6 +90,12 @@ static void refusals(void **state)
     assert_false(READ("--pipeline", "2x", "PING"));
     assert_false(READ("--pipeline"));
     assert_false(READ("--seconds", "nan", "PING"));
+    assert_false(READ("--seconds", "1.5.2", "PING"));
+    assert_string_equal(problem,
+                        "--seconds: '1.5.2' is not a duration: give a number of seconds, or "
+                        "a number with a unit, as in 100ms, 30s, 10m, 12h, 7d or 1w");
+    assert_false(READ("--timeout", "2000000", "PING"));
+    assert_non_null(strstr(problem, "'2000000' is out of range"));
     assert_false(READ("--seconds", "0", "PING"));
     assert_false(READ("--json=yes", "PING"));
     assert_false(READ("--address", "127.0.0.1", "PING"));

@@ -236,14 +236,14 @@ static void test_filters_that_a_start_makes_anew(void **state)
     carry(end);
     close_store();
     assert_int_equal(check(), 0);
-    assert_says(output, "is not there; a start makes them anew");
+    assert_says(output, "is not there; the next start builds them again");
     save_filters(end + 32);
     assert_int_equal(check(), 0);
-    assert_says(output, "they are of another time than the store; a start makes them anew");
+    assert_says(output, "they were not written at the same time as the store; the next start builds them again");
     save_filters(end);
     assert_int_equal(truncate(filter_path, 2000), 0);
     assert_int_equal(check(), 0);
-    assert_says(output, "it is not as long as it should be; a start makes them anew");
+    assert_says(output, "it is not as long as it should be; the next start builds them again");
     assert_string_equal(errors, "");
 }
 
@@ -266,7 +266,7 @@ static void test_filters_that_deny(void **state)
     carry(end);
     close_store();
     assert_int_equal(check(), 1);
-    assert_says(errors, "the filters deny ");
+    assert_says(errors, "the filters say that there is no ");
     assert_says(errors, "remove the file filters");
 }
 
@@ -289,10 +289,10 @@ static void test_windowed_boards(void **state)
     trends_begin(trends, end + 32, 0);
     assert_int_equal(trends_save(trends, path), 0);
     assert_int_equal(check(), 0);
-    assert_says(output, "remark      trends: they are of a later time than the store");
+    assert_says(output, "remark      trends: they are newer than the store");
     assert_int_equal(truncate(path, 70), 0);
     assert_int_equal(check(), 0);
-    assert_says(output, "it is not as long as it should be; they begin anew");
+    assert_says(output, "it is not as long as it should be; the next start begins with empty ones");
     assert_string_equal(errors, "");
     trends_free(trends);
 }

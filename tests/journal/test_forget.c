@@ -200,7 +200,7 @@ static void test_what_is_needed_and_missing_is_named(void **state)
     char expected[128];
     struct journal_report report;
     struct sample_check check = {0};
-    snprintf(expected, sizeof expected, "from position 64 to %llu are needed, but missing",
+    snprintf(expected, sizeof expected, "before it, from position 64 to %llu, are missing",
              (unsigned long long)first);
     assert_int_equal(verify_from(64, &check, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, expected));

@@ -172,6 +172,40 @@ static void expect_bad_csv(const char *line, const char *word)
         fail_msg("%s: expected '%s' in: %s", line, word, problem);
 }
 
+/* The caller has a time for them, or refuses them. */
+static void test_timeless(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\"}",
+        "{\"user\":\"1\",\"time\": null ,\"kind\":\"like\",\"item\":\"video:2\"}",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        expect_reaction(json(lines[i]), "1", "like", "video:2", 0);
+        assert_true(json(lines[i]).timeless);
+    }
+    assert_false(json(like).timeless);
+    static const char *const csv_lines[] = {"1,like,video:2", "1,like,video:2,",
+                                            "\"1\",like,\"video:2\",\"\""};
+    for (size_t i = 0; i < 3; i++) {
+        expect_reaction(csv(csv_lines[i]), "1", "like", "video:2", 0);
+        assert_true(csv(csv_lines[i]).timeless);
+    }
+    assert_false(csv("1,like,video:2,0").timeless);
+    struct row row;
+    assert_int_equal(row_parse_csv(of("user,kind,item"), true, &row, problem, sizeof problem),
+                     STATUS_OK);
+    assert_int_equal(row.shape, ROW_NONE);
+    expect_bad_json("{\"user\":\"1\",\"kind\":\"like\",\"item\":\"a:2\",\"time\":nul}",
+                    "a string or a whole number");
+    expect_bad_json("{\"user\":null,\"kind\":\"like\",\"item\":\"a:2\",\"time\":1}",
+                    "a string or a whole number");
+    expect_bad_json("{\"user\":\"1\",\"time\":null,\"time\":1}", "'time' comes twice");
+    expect_bad_json("{\"item\":\"a:1\",\"counter\":\"view\",\"value\":null}",
+                    "a string or a whole number");
+    expect_bad_csv("1,like,video", "64 bits");
+}
+
 static void test_bad_csv(void **state)
 {
     (void)state;
@@ -179,7 +213,6 @@ static void test_bad_csv(void **state)
     expect_bad_csv("1,like", "expected user,kind,item,time");
     expect_bad_csv("1,like,video:2,17,x", "more than 4 fields");
     expect_bad_csv("1,like,video:2,17,", "more than 4 fields");
-    expect_bad_csv("1,like,video:2,", "seconds since 1970, not ''");
     expect_bad_csv("1,like,video:2,-1", "seconds since 1970");
     expect_bad_csv("1,like,video:2, 17", "seconds since 1970");
     expect_bad_csv("video:2,view,x", "64 bits");
@@ -255,9 +288,10 @@ static void test_any_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),       cmocka_unit_test(test_bad_json),
-        cmocka_unit_test(test_csv),        cmocka_unit_test(test_bad_csv),
-        cmocka_unit_test(test_beginnings), cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_json),      cmocka_unit_test(test_bad_json),
+        cmocka_unit_test(test_csv),       cmocka_unit_test(test_bad_csv),
+        cmocka_unit_test(test_timeless),  cmocka_unit_test(test_beginnings),
+        cmocka_unit_test(test_any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

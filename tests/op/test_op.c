@@ -163,7 +163,7 @@ static void refusals_say_what_was_expected(void **state)
         {"LIKE -1 video:1", STATUS_BAD_ARGUMENT, "user must be"},
         {"LIKE 18446744073709551616 video:1", STATUS_BAD_ARGUMENT, "user must be"},
         {"LIKE 00000000-0000-0000-0000-000000000000 video:1", STATUS_BAD_ARGUMENT,
-         "UUID, its first half not 0"},
+         "UUID that does not begin with 16 zeros"},
         {"LIKE 1 video", STATUS_BAD_ARGUMENT, "type:id"},
         {"LIKE 1 video:", STATUS_BAD_ARGUMENT, "type:id"},
         {"LIKE 1 :1", STATUS_BAD_ARGUMENT, "name must be"},

@@ -272,7 +272,7 @@ static enum status make_directory(const char *directory, struct journal_report *
 {
     char parent[JOURNAL_PATH_BYTES];
     journal_path(parent, directory, "..");
-    int result = io_make_directory("journal.make", directory);
+    int result = io_make_directory("journal.make", directory, 0777);
     if (result == 0)
         result = io_sync_directory("directory.sync", parent);
     return result == 0 ? STATUS_OK : open_failed(report, "making the journal directory", result);

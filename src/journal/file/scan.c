@@ -182,10 +182,11 @@ enum status scan_follow(struct scan *scan, uint64_t number, bool from_disk)
 
 enum status scan_begins_late(struct scan *scan, uint64_t position)
 {
-    return scan_say(scan, STATUS_DAMAGED,
-                    "journal segment %s, offset 0: the journal begins here; the events from "
-                    "position %" PRIu64 " to %" PRIu64 " are needed, but missing",
-                    scan->name, position, scan->header.position);
+    return scan_say(
+        scan, STATUS_DAMAGED,
+        "journal segment %s, offset 0: the journal begins here; the events before it, from "
+        "position %" PRIu64 " to %" PRIu64 ", are missing",
+        scan->name, position, scan->header.position);
 }
 
 enum status scan_seek(struct scan *scan, const struct segment_list *list, uint64_t position,

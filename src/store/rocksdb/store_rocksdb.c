@@ -88,7 +88,7 @@ static bool look_at_directory(struct opening *opening)
     const char *directory = opening->options.directory;
     int result = 0;
     if (!opening->options.read_only)
-        result = io_make_directory("store.directory", directory);
+        result = io_make_directory("store.directory", directory, 0777);
     if (result == 0 && !opening->options.read_only)
         result = sink_clean(directory);
     if (result == 0 && !opening->options.read_only)

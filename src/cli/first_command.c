@@ -1,0 +1,61 @@
+#include "cli/first_command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/options.h"
+
+/* A host that can be typed after -h: a wildcard address is reached on loopback. */
+static const char *reachable(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "*") == 0 ? "127.0.0.1"
+           : strcmp(host, "::") == 0                              ? "::1"
+                                                                  : host;
+}
+
+/* One word for a shell, whatever is in it, without a backslash, which a log may double. */
+static void quote(const char *text, char *out)
+{
+    *out++ = '\'';
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            memcpy(out, "'\"'\"", 4);
+            out += 4;
+        }
+        *out++ = *text;
+    }
+    memcpy(out, "'", 2);
+}
+
+/* The first token in the file that may write; else the first one, which may read. */
+static const struct access_token *choose(const struct access *access)
+{
+    for (uint32_t i = 0; i < access->count; i++)
+        if (access->tokens[i].role >= ROLE_WRITE)
+            return &access->tokens[i];
+    return &access->tokens[0];
+}
+
+void first_command(const struct access *access, const char *tokens, const char *host, uint16_t port,
+                   char out[FIRST_COMMAND_MAX])
+{
+    char path[5 * OPTION_TEXT_MAX + 3], prefix[sizeof path + 128] = "";
+    const char *type = "video";
+    size_t length = strlen(type);
+    bool writes = true;
+    if (access_is_on(access)) {
+        const struct access_token *token = choose(access);
+        writes = token->role >= ROLE_WRITE;
+        if (token->types[0] != '\0') {
+            type = token->types;
+            length = strcspn(type, ",");
+        }
+        quote(tokens, path);
+        snprintf(prefix, sizeof prefix,
+                 "REDISCLI_AUTH=\"$(awk '$1 ~ /^%s$/ {print $2; exit}' %s)\" ",
+                 writes ? "(write|admin)" : "read", path);
+    }
+    snprintf(out, FIRST_COMMAND_MAX, "a first %s: %sredis-cli -h %s -p %u %s %.*s:42",
+             writes ? "like" : "read", prefix, reachable(host), port, writes ? "LIKE 1" : "COUNTS",
+             (int)length, type);
+}
