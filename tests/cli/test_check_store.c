@@ -239,7 +239,9 @@ static void test_filters_that_a_start_makes_anew(void **state)
     assert_says(output, "is not there; the next start builds them again");
     save_filters(end + 32);
     assert_int_equal(check(), 0);
-    assert_says(output, "they were not written at the same time as the store; the next start builds them again");
+    assert_says(
+        output,
+        "they were not written at the same time as the store; the next start builds them again");
     save_filters(end);
     assert_int_equal(truncate(filter_path, 2000), 0);
     assert_int_equal(check(), 0);
