@@ -103,7 +103,7 @@ void where_explain(const struct exchange *exchange, const struct op_scratch *scr
                    char *sentence, size_t size)
 {
     struct text wrong = scratch->wrong;
-    struct place place;
+    struct place place = {.length = 0};
     if (exchange->route == NULL || wrong.bytes == NULL || scratch->subject == 0 ||
         !find(exchange, wrong.bytes, &place))
         snprintf(sentence, size, "%s", scratch->sentence);
