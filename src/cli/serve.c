@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "cli/data_directory.h"
+#include "cli/name_options.h"
 #include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
 #include "net/info.h"
@@ -85,6 +86,10 @@ static bool start_recording(struct serving *s)
     struct recovered *parts = &s->parts;
     names_set_recorder(parts->names, record_first_name, parts->journal);
     hot_memory_set_journal(parts->hot, parts->journal);
+    if (!name_options_apply(&s->options, parts->names, problem, sizeof problem)) {
+        log_error("%s", problem);
+        return false;
+    }
     enum status status =
         exclusive_parse(&s->exclusive, s->options.exclusive, parts->names, problem, sizeof problem);
     names_set_recorder(parts->names, record_name, parts->journal);
@@ -324,13 +329,8 @@ static void block_signals(struct serving *s)
 /* What is wrong with the options whatever the data is: said before it is touched, and at once. */
 static bool check_options(const struct options *options, char *problem, size_t size)
 {
-    char sentence[256];
-    if (!sizes_suffice(options, true, problem, size))
-        return false;
-    if (exclusive_check(options->exclusive, sentence, sizeof sentence) == STATUS_OK)
-        return true;
-    snprintf(problem, size, "exclusive = %s: %s", options->exclusive, sentence);
-    return false;
+    return sizes_suffice(options, true, problem, size) &&
+           name_options_check(options, problem, size);
 }
 
 int serve_main(int argc, char **argv)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/name_lists.h"
 #include "chance.h"
 #include "conform/directory.h"
 #include "journal/file/private.h"
@@ -403,6 +404,39 @@ static void test_bad_rows(void **state)
     stage_close(&stage);
 }
 
+/* Names that are not listed are refused row by row, also where they are there from before. */
+static void test_listed_names(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct name_lists lists = {
+        .texts = {[NAME_TYPE] = "video", [NAME_KIND] = EXCLUSIVE, [NAME_COUNTER] = "view"}};
+    char sentence[256];
+    stage_open(&stage);
+    struct import_options options = stage_options(&stage, 10);
+    import_begin(&stage, &options);
+    const struct text one = of("1"), like = of("like"), video = of("video:1");
+    assert_int_equal(import_reaction(stage.import, one, of("save"), of("clip:1"), 5), STATUS_OK);
+    import_end(&stage, true);
+    assert_int_equal(names_set_lists(stage.names, &lists, sentence, sizeof sentence), STATUS_OK);
+    import_begin(&stage, &options);
+    struct import *import = stage.import;
+    expect_refused(&stage, import_reaction(import, one, of("save"), video, 5),
+                   "the kind 'save' is none of --kinds: like, dislike, love");
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:1"), 5),
+                   "the type 'clip' is none of --types: video");
+    expect_refused(&stage, import_counter(import, of("clip:1"), of("view"), 5), "'clip'");
+    assert_true(index_of(&stage, "view") < 0);
+    expect_refused(&stage, import_counter(import, video, of("share"), 5),
+                   "none of --counters: view");
+    expect_refused(&stage, import_define(import, NAME_TYPE, of("post")), "none of --types");
+    assert_int_equal(import_reaction(import, one, like, video, 5), STATUS_OK);
+    assert_int_equal(import_counter(import, video, of("view"), 5), STATUS_OK);
+    import_end(&stage, true);
+    assert_true(index_of(&stage, "share") < 0);
+    stage_close(&stage);
+}
+
 /* Indices follow the definitions, whatever the configuration's own kinds are. */
 static void test_definitions_first(void **state)
 {
@@ -597,7 +631,7 @@ int main(void)
         cmocka_unit_test(test_attempts),      cmocka_unit_test(test_twice),
         cmocka_unit_test(test_bad_rows),      cmocka_unit_test(test_definitions_first),
         cmocka_unit_test(test_mark),          cmocka_unit_test(test_cursors),
-        cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_untimed),       cmocka_unit_test(test_listed_names),
 #ifdef LAUD_FAULTS
         cmocka_unit_test(test_journal_fails),
 #endif
