@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "base/name_lists.h"
 
 #define TYPE_SLOTS 4096
 #define NAME_SLOTS 1024
@@ -38,7 +39,10 @@ struct names {
     pthread_mutex_t making;
     names_record_fn *record; /* under making */
     void *context;
+    struct name_lists lists; /* set at start */
 
+    _Atomic bool type_used[LIMIT_TYPES]; /* by a write since start; once true, it is only read */
+    _Atomic bool other_used[LIMIT_NAMES];
     struct name type_entries[LIMIT_TYPES];
     struct name other_entries[LIMIT_NAMES];
     _Atomic uint16_t type_slots[TYPE_SLOTS];
@@ -73,12 +77,14 @@ static int table_find(const struct table *table, const char *text, size_t length
     return -1;
 }
 
-static void name_fill(struct name *name, enum name_role role, const char *text, size_t length)
+static void name_fill(const struct names *names, struct name *name, enum name_role role,
+                      const char *text, size_t length)
 {
     memset(name, 0, sizeof *name);
     memcpy(name->text, text, length);
     name->length = (uint8_t)length;
     name->role = (uint8_t)role;
+    name->allowed = name_lists_allow(&names->lists, role, text, length) == STATUS_OK;
     int bulk = snprintf(name->bulk, sizeof name->bulk, "$%zu\r\n%s\r\n", length, name->text);
     ASSERT(bulk > 0 && (size_t)bulk < sizeof name->bulk);
     name->bulk_length = (uint8_t)bulk;
@@ -139,6 +145,61 @@ void names_set_recorder(struct names *names, names_record_fn *record, void *cont
     pthread_mutex_unlock(&names->making);
 }
 
+enum status names_set_lists(struct names *names, const struct name_lists *lists, char *sentence,
+                            size_t size)
+{
+    names->lists = *lists;
+    for (size_t i = 0; i < table_count(&names->types); i++) {
+        struct name *name = &names->type_entries[i];
+        name->allowed = name_lists_allow(lists, NAME_TYPE, name->text, name->length) == STATUS_OK;
+    }
+    for (size_t i = 0; i < table_count(&names->others); i++) {
+        struct name *name = &names->other_entries[i];
+        enum status status = name_lists_allow(lists, name->role, name->text, name->length);
+        if (status == STATUS_NOT_A_KIND || status == STATUS_NOT_A_COUNTER) {
+            snprintf(sentence, size,
+                     status == STATUS_NOT_A_KIND ? "--counters: '%s' is a kind in the data"
+                                                 : "--kinds: '%s' is a counter in the data",
+                     name->text);
+            return status;
+        }
+        name->allowed = status == STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
+const struct name_lists *names_lists(const struct names *names)
+{
+    return &names->lists;
+}
+
+void names_set_group(struct names *names, uint8_t index, uint8_t group)
+{
+    ASSERT(index < table_count(&names->others));
+    names->other_entries[index].group = group;
+}
+
+void names_note_use(struct names *names, uint16_t type, uint8_t name)
+{
+    ASSERT(type < LIMIT_TYPES && name < LIMIT_NAMES);
+    if (!atomic_load_explicit(&names->type_used[type], memory_order_relaxed))
+        atomic_store_explicit(&names->type_used[type], true, memory_order_relaxed);
+    if (!atomic_load_explicit(&names->other_used[name], memory_order_relaxed))
+        atomic_store_explicit(&names->other_used[name], true, memory_order_relaxed);
+}
+
+struct name_entry names_entry(const struct names *names, size_t at, size_t types)
+{
+    bool is_type = at < types;
+    size_t index = is_type ? at : at - types;
+    ASSERT(index < table_count(is_type ? &names->types : &names->others));
+    const struct name *name = is_type ? &names->type_entries[index] : &names->other_entries[index];
+    const _Atomic bool *used = is_type ? &names->type_used[index] : &names->other_used[index];
+    return (struct name_entry){.name = name,
+                               .allowed = name->allowed && name->role != NAME_KEPT,
+                               .used = atomic_load_explicit(used, memory_order_relaxed)};
+}
+
 static int find(const struct table *table, const char *text, size_t length)
 {
     size_t slot;
@@ -157,14 +218,14 @@ int names_find(const struct names *names, const char *text, size_t length)
     return find(&names->others, text, length);
 }
 
-/* A name that is there: is it there in this role? */
+/* A name that is there: is it there in this role, and to be used? */
 static enum status accept(const struct table *table, enum name_role role, int found,
                           uint16_t *index)
 {
     if (table->entries[found].role != role)
         return role == NAME_KIND ? STATUS_NOT_A_KIND : STATUS_NOT_A_COUNTER;
     *index = (uint16_t)found;
-    return STATUS_OK;
+    return table->entries[found].allowed ? STATUS_OK : STATUS_NAME_NOT_LISTED;
 }
 
 static enum status make(struct names *names, struct table *table, enum name_role role,
@@ -182,7 +243,7 @@ static enum status make(struct names *names, struct table *table, enum name_role
         if (status != STATUS_OK)
             return status;
     }
-    name_fill(&table->entries[next], role, text, length);
+    name_fill(names, &table->entries[next], role, text, length);
     table_publish(table, slot);
     *index = (uint16_t)next;
     return STATUS_OK;
@@ -198,14 +259,60 @@ enum status names_intern(struct names *names, enum name_role role, const char *t
         return accept(table, role, found, index);
     if (!name_is_valid(text, length))
         return STATUS_BAD_ARGUMENT;
+    enum status status = name_lists_allow(&names->lists, role, text, length);
+    if (status != STATUS_OK)
+        return status;
     pthread_mutex_lock(&names->making);
-    enum status status = make(names, table, role, text, length, index);
+    status = make(names, table, role, text, length, index);
     pthread_mutex_unlock(&names->making);
     return status;
 }
 
-static enum status restore(struct table *table, enum name_role role, uint16_t index,
-                           const char *text, size_t length)
+enum status names_test(const struct names *names, enum name_role role, const char *text,
+                       size_t length)
+{
+    const struct table *table = role == NAME_TYPE ? &names->types : &names->others;
+    int found = find(table, text, length);
+    uint16_t index;
+    if (found >= 0)
+        return accept(table, role, found, &index);
+    if (!name_is_valid(text, length))
+        return STATUS_BAD_ARGUMENT;
+    enum status status = name_lists_allow(&names->lists, role, text, length);
+    return status == STATUS_OK && table_count(table) == table->limit ? STATUS_TABLE_FULL : status;
+}
+
+const char *name_role_text(uint8_t role)
+{
+    static const char *const roles[] = {[NAME_TYPE] = "type",
+                                        [NAME_KIND] = "kind",
+                                        [NAME_COUNTER] = "counter",
+                                        [NAME_KEPT] = "reserved"};
+    ASSERT(role >= NAME_TYPE && role <= NAME_KEPT);
+    return roles[role];
+}
+
+void names_refusal(const struct names *names, enum status status, enum name_role role,
+                   const char *text, size_t length, char *sentence, size_t size)
+{
+    char list[144];
+    int shown = (int)(length < LIMIT_NAME_LENGTH ? length : LIMIT_NAME_LENGTH);
+    if (status == STATUS_TABLE_FULL) {
+        snprintf(sentence, size,
+                 "'%.*s' would be a new %s, and there are %d %s already, which is all there can be",
+                 shown, text, name_role_text(role), role == NAME_TYPE ? LIMIT_TYPES : LIMIT_NAMES,
+                 role == NAME_TYPE ? "types" : "kinds and counters");
+    } else if (status == STATUS_NAME_NOT_LISTED) {
+        name_lists_show(&names->lists, role, list, sizeof list);
+        snprintf(sentence, size, "the %s '%.*s' is none of %s: %s", name_role_text(role), shown,
+                 text, name_lists_option(role), list);
+    } else {
+        snprintf(sentence, size, "'%.*s': %s", shown, text, status_sentence(status));
+    }
+}
+
+static enum status restore(const struct names *names, struct table *table, enum name_role role,
+                           uint16_t index, const char *text, size_t length)
 {
     size_t slot;
     int found = table_find(table, text, length, &slot);
@@ -213,7 +320,7 @@ static enum status restore(struct table *table, enum name_role role, uint16_t in
         return found == index && table->entries[found].role == role ? STATUS_OK : STATUS_DAMAGED;
     if (index != table_count(table) || index >= table->limit)
         return STATUS_DAMAGED;
-    name_fill(&table->entries[index], role, text, length);
+    name_fill(names, &table->entries[index], role, text, length);
     table_publish(table, slot);
     return STATUS_OK;
 }
@@ -224,7 +331,7 @@ enum status names_restore(struct names *names, enum name_role role, uint16_t ind
     if (role < NAME_TYPE || role > NAME_KEPT || !name_is_valid(text, length))
         return STATUS_DAMAGED;
     pthread_mutex_lock(&names->making);
-    enum status status = restore(table_of(names, role), role, index, text, length);
+    enum status status = restore(names, table_of(names, role), role, index, text, length);
     pthread_mutex_unlock(&names->making);
     return status;
 }

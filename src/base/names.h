@@ -7,6 +7,9 @@
  * Finding is lock-free and may be called by any thread; making a name takes a mutex, and the
  * recorder is called under it *before* the index can be seen, so that in the journal a name's
  * definition precedes its use. Nothing is ever removed; both tables are bounded (limits.h).
+ *
+ * An operator may say which names are to be used (name_lists.h). Those that are there all the same
+ * stay, and are found; only what would write with them is refused.
  */
 #ifndef LAUD_BASE_NAMES_H
 #define LAUD_BASE_NAMES_H
@@ -35,9 +38,12 @@ struct name {
     uint8_t length;
     uint8_t bulk_length;
     uint8_t role;
+    uint8_t group; /* of exclusive kinds: its number, from 1; 0: none. Set at start */
+    bool allowed;  /* by the lists, for writes. Likewise */
 };
 
 struct names;
+struct name_lists;
 
 /* Says that a name was made; a status other than OK refuses it. */
 typedef enum status names_record_fn(void *context, enum name_role role, uint16_t index,
@@ -46,6 +52,19 @@ typedef enum status names_record_fn(void *context, enum name_role role, uint16_t
 struct names *names_new(void); /* holds like and comment */
 void names_free(struct names *names);
 void names_set_recorder(struct names *names, names_record_fn *record, void *context);
+
+/*
+ * At start, before other threads use the names: from here on only what the lists allow is taken by
+ * names_intern. The lists, whose texts outlive the names, are good in themselves (name_lists_check).
+ * NOT_A_KIND, NOT_A_COUNTER: a name is there already, in the other role than a list says; `sentence`
+ * has which.
+ */
+enum status names_set_lists(struct names *names, const struct name_lists *lists, char *sentence,
+                            size_t size);
+const struct name_lists *names_lists(const struct names *names);
+
+/* At start as well: the kind is one of this group of exclusive ones. */
+void names_set_group(struct names *names, uint8_t index, uint8_t group);
 
 /* Is this text a name at all? */
 bool name_is_valid(const char *text, size_t length);
@@ -57,11 +76,25 @@ int names_find_type(const struct names *names, const char *text, size_t length);
 int names_find(const struct names *names, const char *text, size_t length);
 
 /*
- * Finds or makes. BAD_ARGUMENT: not a name. NOT_A_KIND, NOT_A_COUNTER: there already, in another
- * role. TABLE_FULL, or what the recorder said.
+ * Finds or makes, for a write. BAD_ARGUMENT: not a name. NOT_A_KIND, NOT_A_COUNTER: there already, or
+ * listed, in another role. NAME_NOT_LISTED, TABLE_FULL, or what the recorder said.
  */
 enum status names_intern(struct names *names, enum name_role role, const char *text, size_t length,
                          uint16_t *index);
+
+/* What names_intern would say, but for the recorder; nothing is made. */
+enum status names_test(const struct names *names, enum name_role role, const char *text,
+                       size_t length);
+
+/* A sentence about what names_intern or names_test said, other than OK and BAD_ARGUMENT. */
+void names_refusal(const struct names *names, enum status status, enum name_role role,
+                   const char *text, size_t length, char *sentence, size_t size);
+
+/* "type", "kind", "counter" or "reserved". */
+const char *name_role_text(uint8_t role);
+
+/* A write names these. */
+void names_note_use(struct names *names, uint16_t type, uint8_t name);
 
 /* Puts back a recorded name. DAMAGED if it contradicts what is there. */
 enum status names_restore(struct names *names, enum name_role role, uint16_t index,
@@ -70,6 +103,19 @@ enum status names_restore(struct names *names, enum name_role role, uint16_t ind
 /* The index must exist. */
 const struct name *names_type(const struct names *names, uint16_t index);
 const struct name *names_get(const struct names *names, uint8_t index);
+
+/* All there is to tell of a name. */
+struct name_entry {
+    const struct name *name;
+    bool allowed; /* writes may name it */
+    bool used;    /* one has, since the server started */
+};
+
+/*
+ * Walks over both tables, which were of `types` types when the walk began and may grow meanwhile: the
+ * types first, then, from that number on, kinds and counters. Each in the order of their first use.
+ */
+struct name_entry names_entry(const struct names *names, size_t at, size_t types);
 
 size_t names_type_count(const struct names *names);
 size_t names_count(const struct names *names);

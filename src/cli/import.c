@@ -19,8 +19,8 @@
 #include "cli/data_directory.h"
 #include "cli/flags.h"
 #include "cli/import_redis.h"
+#include "cli/name_options.h"
 #include "cli/progress_bar.h"
-#include "hot/exclusive.h"
 #include "move/import.h"
 #include "move/lines.h"
 #include "move/row.h"
@@ -319,7 +319,8 @@ static int import_into(struct importing *importing)
     int code = EXIT_FAILED;
     enum status state = timeline_state(offline->parts.timeline);
     snprintf(problem, sizeof problem, "%s", status_sentence(state));
-    if (state == STATUS_OK)
+    if (state == STATUS_OK &&
+        name_options_apply(&offline->options, offline->parts.names, problem, sizeof problem))
         importing->import = import_open(&options, problem, sizeof problem);
     if (importing->import == NULL) {
         fprintf(stderr, "laud import: %s\n", problem);
@@ -356,7 +357,7 @@ static bool read_time(struct importing *importing)
 
 static int import_file(struct importing *importing)
 {
-    char problem[256];
+    char problem[1024];
     bool file = importing->path != NULL || importing->format != NULL || importing->from_start;
     const struct import_redis *redis = &importing->redis;
     if (redis->url != NULL ? file : redis->pattern_count > 0) {
@@ -366,9 +367,8 @@ static int import_file(struct importing *importing)
     }
     if (!choose_format(importing) || !read_time(importing))
         return EXIT_NOT_UNDERSTOOD;
-    const char *exclusive = importing->offline.options.exclusive;
-    if (exclusive_check(exclusive, problem, sizeof problem) != STATUS_OK) {
-        fprintf(stderr, "laud import: exclusive = %s: %s\n", exclusive, problem);
+    if (!name_options_check(&importing->offline.options, problem, sizeof problem)) {
+        fprintf(stderr, "laud import: %s\n", problem);
         return EXIT_NOT_UNDERSTOOD;
     }
     importing->redis.time_s = importing->time_s;

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/data_directory.h"
+#include "cli/name_options.h"
 #include "cli/sizes.h"
-#include "hot/exclusive.h"
 
 static unsigned usable_cores(void)
 {
@@ -25,13 +25,8 @@ unsigned prepare_threads(const struct options *options)
 /* What is wrong with the options whatever the machine and the data are. */
 static bool check_options(const struct options *options, char *problem, size_t size)
 {
-    char sentence[256];
-    if (!sizes_suffice(options, true, problem, size))
-        return false;
-    if (exclusive_check(options->exclusive, sentence, sizeof sentence) == STATUS_OK)
-        return true;
-    snprintf(problem, size, "exclusive = %s: %s", options->exclusive, sentence);
-    return false;
+    return sizes_suffice(options, true, problem, size) &&
+           name_options_check(options, problem, size);
 }
 
 static void choose(struct options *options, size_t index, uint64_t *field, uint64_t value)

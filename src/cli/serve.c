@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/data_directory.h"
 #include "cli/first_command.h"
+#include "cli/name_options.h"
 #include "cli/prepare.h"
 #include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
@@ -76,6 +77,10 @@ static bool start_recording(struct serving *s)
     struct recovered *parts = &s->parts;
     names_set_recorder(parts->names, record_first_name, parts);
     hot_memory_set_journal(parts->hot, parts->journal);
+    if (!name_options_apply(&s->options, parts->names, problem, sizeof problem)) {
+        log_error("%s", problem);
+        return false;
+    }
     enum status status =
         exclusive_parse(&s->exclusive, s->options.exclusive, parts->names, problem, sizeof problem);
     names_set_recorder(parts->names, record_name, parts);

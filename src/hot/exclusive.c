@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/name_lists.h"
+#include "base/text.h"
 
 static const char *skip_spaces(const char *text)
 {
@@ -25,14 +27,15 @@ static enum status read_kind(struct exclusive *exclusive, const char **text, str
     uint16_t index;
     enum status status = names_intern(names, NAME_KIND, start, length, &index);
     if (status == STATUS_BAD_ARGUMENT) {
+        char shown[TEXT_SHOWN];
         snprintf(sentence, size,
-                 "'%.*s' is not the name of a kind: a letter, then letters, "
+                 "'%s' is not the name of a kind: a letter, then letters, "
                  "digits, '_' and '-', at most %d in all",
-                 length < 40 ? (int)length : 40, start, LIMIT_NAME_LENGTH);
+                 text_show((struct text){start, length}, shown), LIMIT_NAME_LENGTH);
         return status;
     }
     if (status != STATUS_OK) {
-        snprintf(sentence, size, "'%.*s': %s", (int)length, start, status_sentence(status));
+        names_refusal(names, status, NAME_KIND, start, length, sentence, size);
         return status;
     }
     if (exclusive->group_of[index] != 0) {
@@ -70,7 +73,9 @@ static enum status read_group(struct exclusive *exclusive, const char **text, st
         ++*text;
     }
     if (**text != ';' && **text != '\0') {
-        snprintf(sentence, size, "expected ',' or ';' before '%.20s'", *text);
+        char shown[TEXT_SHOWN];
+        snprintf(sentence, size, "expected ',' or ';' before '%s'",
+                 text_show((struct text){*text, strlen(*text)}, shown));
         return STATUS_BAD_ARGUMENT;
     }
     if (group->count < 2) {
@@ -96,9 +101,14 @@ static enum status read_groups(struct exclusive *exclusive, const char *text, st
 }
 
 /* NULL: no memory. Kinds and counters only, and what is made in it is not recorded. */
-static struct names *copy_names(const struct names *names)
+static struct names *copy_names(const struct names *names, const struct name_lists *lists)
 {
     struct names *copy = names_new();
+    if (copy != NULL && lists != NULL) {
+        char sentence[64];
+        enum status status = names_set_lists(copy, lists, sentence, sizeof sentence);
+        ASSERT(status == STATUS_OK); /* there is only what can be in no list */
+    }
     for (size_t i = 0; copy != NULL && names != NULL && i < names_count(names); i++) {
         const struct name *name = names_get(names, (uint8_t)i);
         enum status status = names_restore(copy, name->role, (uint16_t)i, name->text, name->length);
@@ -108,11 +118,11 @@ static struct names *copy_names(const struct names *names)
 }
 
 /* Is it good beside these names? NULL: beside those that are always there. */
-static enum status rehearse(const char *text, const struct names *names, char *sentence,
-                            size_t size)
+static enum status rehearse(const char *text, const struct names *names,
+                            const struct name_lists *lists, char *sentence, size_t size)
 {
     struct exclusive exclusive;
-    struct names *copy = copy_names(names);
+    struct names *copy = copy_names(names, lists);
     if (copy == NULL) {
         snprintf(sentence, size, "%s", "there is no memory to read it");
         return STATUS_NO_MEMORY;
@@ -122,15 +132,20 @@ static enum status rehearse(const char *text, const struct names *names, char *s
     return status;
 }
 
-enum status exclusive_check(const char *text, char *sentence, size_t size)
+enum status exclusive_check(const char *text, const struct name_lists *lists, char *sentence,
+                            size_t size)
 {
-    return rehearse(text, NULL, sentence, size);
+    return rehearse(text, NULL, lists, sentence, size);
 }
 
 enum status exclusive_parse(struct exclusive *exclusive, const char *text, struct names *names,
                             char *sentence, size_t size)
 {
     memset(exclusive, 0, sizeof(*exclusive));
-    enum status status = rehearse(text, names, sentence, size);
-    return status == STATUS_OK ? read_groups(exclusive, text, names, sentence, size) : status;
+    enum status status = rehearse(text, names, names_lists(names), sentence, size);
+    if (status == STATUS_OK)
+        status = read_groups(exclusive, text, names, sentence, size);
+    for (size_t i = 0; status == STATUS_OK && i < names_count(names); i++)
+        names_set_group(names, (uint8_t)i, exclusive->group_of[i]);
+    return status;
 }

@@ -25,13 +25,17 @@ struct exclusive {
 
 /*
  * Reads "like,dislike; up,down" (groups separated by ';', kinds by ','; spaces do not matter) and
- * makes the kinds in `names`, or none of them if anything is wrong with the text beside the names
- * there are. On failure, one sentence saying what is wrong is written to `sentence`, of `size` bytes.
+ * makes the kinds in `names`, which know their groups from then on, or none of them if anything is
+ * wrong with the text beside the names there are. On failure, one sentence saying what is wrong is written to `sentence`, of `size` bytes.
  */
 enum status exclusive_parse(struct exclusive *exclusive, const char *text, struct names *names,
                             char *sentence, size_t size);
 
-/* Is anything wrong with the text itself, whatever names there are? Likewise. */
-enum status exclusive_check(const char *text, char *sentence, size_t size);
+/*
+ * Is anything wrong with the text itself, beside these lists of names (NULL: there are none) and
+ * whatever names there are? Likewise.
+ */
+enum status exclusive_check(const char *text, const struct name_lists *lists, char *sentence,
+                            size_t size);
 
 #endif

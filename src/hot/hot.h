@@ -37,7 +37,8 @@ enum hot_action {
     HOT_DROP,   /* items[0], leave: all reactions on the item, then its counters */
     /* user, since_s, until_s, after, limit → first, count, more; until_s and after to go on with */
     HOT_CHANGES,
-    HOT_TOP, /* type, name, window, limit → first, count: scratch->ranked, best first */
+    HOT_TOP,   /* type, name, window, limit → first, count: scratch->ranked, best first */
+    HOT_NAMES, /* → nothing: the caller has the names themselves */
 };
 
 /* A set of kinds, by index in the table of names. */

@@ -226,6 +226,39 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
     return true;
 }
 
+/* {"name":"like","role":"kind","allowed":true,"used":true,"exclusive":1}, */
+static char *put_entry(char *at, const struct name_entry *entry)
+{
+    const char *role = name_role_text(entry->name->role);
+    at = put_quoted(PUT(at, "{\"name\":"), entry->name->text, entry->name->length);
+    at = put_quoted(PUT(at, ",\"role\":"), role, strlen(role));
+    at = entry->allowed ? PUT(at, ",\"allowed\":true") : PUT(at, ",\"allowed\":false");
+    at = entry->used ? PUT(at, ",\"used\":true") : PUT(at, ",\"used\":false");
+    if (entry->name->group != 0)
+        at = decimal_write(PUT(at, ",\"exclusive\":"), entry->name->group);
+    return PUT(at, "},");
+}
+
+/* {"names":[ … ],"types":{"count":1,"most":1024},"kinds_and_counters":{"count":3,"most":250}} */
+static bool write_names(struct buffer *out, const struct names *names)
+{
+    size_t types = names_type_count(names), others = names_count(names);
+    if (!buffer_reserve(out, 2 * ITEM_ROOM + (types + others) * (NAME_ROOM + ITEM_ROOM)))
+        return false;
+    char *at = PUT(out->bytes + out->length, "{\"names\":[");
+    for (size_t i = 0; i < types + others; i++) {
+        struct name_entry entry = names_entry(names, i, types);
+        at = put_entry(at, &entry);
+    }
+    at = put_end(at, ']');
+    at = decimal_write(PUT(at, ",\"types\":{\"count\":"), types);
+    at = decimal_write(PUT(at, ",\"most\":"), LIMIT_TYPES);
+    at = decimal_write(PUT(at, "},\"kinds_and_counters\":{\"count\":"), others);
+    at = decimal_write(PUT(at, ",\"most\":"), LIMIT_NAMES);
+    buffer_end(out, PUT(at, "}}"));
+    return true;
+}
+
 static bool write_number(struct buffer *out, int64_t value)
 {
     if (!buffer_reserve(out, DECIMAL_MAX))
@@ -270,6 +303,8 @@ bool answer_write(struct buffer *out, const struct hot_request *request,
         return write_changes(out, request, scratch, names);
     case HOT_TOP:
         return write_top(out, request, scratch, names);
+    case HOT_NAMES:
+        return write_names(out, names);
     }
     return false;
 }

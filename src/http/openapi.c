@@ -83,6 +83,17 @@ static const char components[] =
     ","
     "\"properties\":{\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
     "\"value\":{\"type\":\"integer\",\"format\":\"int64\"}}}}}},"
+    "\"Table\":{\"type\":\"object\",\"required\":[\"count\",\"most\"],\"properties\":{"
+    "\"count\":{\"type\":\"integer\"},\"most\":{\"type\":\"integer\"}}},"
+    "\"Names\":{\"type\":\"object\","
+    "\"required\":[\"names\",\"types\",\"kinds_and_counters\"],\"properties\":{"
+    "\"names\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"required\":[\"name\",\"role\",\"allowed\",\"used\"],\"properties\":{"
+    "\"name\":" NAME_SCHEMA ",\"role\":{\"enum\":[\"type\",\"kind\",\"counter\",\"reserved\"]},"
+    "\"allowed\":{\"type\":\"boolean\"},\"used\":{\"type\":\"boolean\"},"
+    "\"exclusive\":{\"type\":\"integer\"}}}},"
+    "\"types\":{\"$ref\":\"#/components/schemas/Table\"},"
+    "\"kinds_and_counters\":{\"$ref\":\"#/components/schemas/Table\"}}},"
     "\"Error\":{\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"
     "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
     "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"}}}}},"
@@ -157,6 +168,8 @@ static const char *schema_of_answer(const struct route *route)
         return "Changes";
     case HOT_TOP:
         return "Top";
+    case HOT_NAMES:
+        return "Names";
     }
     return "Status";
 }

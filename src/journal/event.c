@@ -82,7 +82,7 @@ static uint8_t *put_id(uint8_t *out, struct id id)
 
 static void encode_reaction(const struct event *event, uint8_t *record)
 {
-    ASSERT(event->cleared_count <= LIMIT_EXCLUSIVE);
+    ASSERT(event->cleared_count <= event_cleared_max(event->type));
     little_put16(record + 12, event->item.type);
     record[14] = event->name;
     record[15] = event->cleared_count;
@@ -191,7 +191,7 @@ static bool decode_reaction(const uint8_t *record, uint8_t flags, struct event *
     event->name = record[14];
     event->cleared_count = record[15];
     if ((flags & FLAG_TOKEN) || event->name >= LIMIT_NAMES || event->item.type >= LIMIT_TYPES ||
-        event->cleared_count > (event->type == EVENT_SET ? LIMIT_EXCLUSIVE : 0))
+        event->cleared_count > event_cleared_max(event->type))
         return false;
     const uint8_t *at = record + HEAD_BYTES;
     if (!get_id(&at, flags & FLAG_USER_WIDE, &event->user) ||

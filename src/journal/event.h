@@ -47,7 +47,7 @@ struct event {
     uint8_t name; /* SET, CLEAR: the kind; ADD: the counter; DEFINE: the enum name_role */
     uint8_t cleared_count;
     uint8_t text_length;
-    uint8_t cleared[LIMIT_EXCLUSIVE]; /* SET: live kinds cleared in the same step */
+    uint8_t cleared[LIMIT_EXCLUSIVE]; /* live kinds cleared in the same step */
     uint32_t time_s;
     uint16_t index; /* DEFINE */
     bool has_token;
@@ -68,6 +68,15 @@ struct event event_define(uint8_t role, uint16_t index, const char *text, size_t
  */
 struct event event_import(uint32_t time_s);
 bool event_is_import(const struct event *event);
+
+/*
+ * How many kinds one may clear beside its own: a SET the others of a group; a CLEAR those that were
+ * live beside one that stays, less the one it names.
+ */
+static inline uint8_t event_cleared_max(uint8_t type)
+{
+    return type == EVENT_SET ? LIMIT_EXCLUSIVE : type == EVENT_CLEAR ? LIMIT_EXCLUSIVE - 2 : 0;
+}
 
 /* Length of the record, a multiple of 8, at most LIMIT_EVENT_BYTES. */
 size_t event_size(const struct event *event);

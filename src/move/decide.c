@@ -7,6 +7,7 @@
  * does no harm: whatever these are about is found in that batch's table and asked of nobody.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "move/private.h"
@@ -140,23 +141,35 @@ static struct known_entry *entry_of_kind(struct known *known, const struct known
     return other;
 }
 
-/* What a row of this time clears; false if one of those is newer than it, or as new. */
-static bool others_clear(struct import *import, struct known *known,
-                         const struct known_entry *entry, int64_t than_s, struct event *event)
+/*
+ * The newest of its group that is live; of the same time, the row's own kind before the others. They
+ * may be several, from before they were declared exclusive.
+ */
+static const struct known_entry *group_newest(struct import *import, struct known *known,
+                                              const struct known_entry *entry)
 {
     const struct exclusive_group *group = import_group(import, entry->name);
+    const struct known_entry *newest = entry;
     for (uint32_t i = 0; group != NULL && i < group->count; i++) {
-        if (group->kinds[i] == entry->name)
-            continue;
-        int64_t time_s = entry_of_kind(known, entry, group->kinds[i])->value;
-        if (time_s != 0 && time_s >= than_s)
-            return false;
-        if (time_s != 0)
-            event->cleared[event->cleared_count++] = group->kinds[i];
+        const struct known_entry *other = entry_of_kind(known, entry, group->kinds[i]);
+        if (other->value > newest->value)
+            newest = other;
     }
-    for (uint32_t i = 0; i < event->cleared_count; i++)
-        entry_of_kind(known, entry, event->cleared[i])->value = 0;
-    return true;
+    return newest;
+}
+
+/* Clears all of the group that are live but this one, into the event. */
+static void group_clear(struct import *import, struct known *known, const struct known_entry *but,
+                        struct event *event)
+{
+    const struct exclusive_group *group = import_group(import, but->name);
+    for (uint32_t i = 0; group != NULL && i < group->count; i++) {
+        struct known_entry *other = entry_of_kind(known, but, group->kinds[i]);
+        if (other->name == but->name || other->value == 0)
+            continue;
+        event->cleared[event->cleared_count++] = other->name;
+        other->value = 0;
+    }
 }
 
 /* A cursor of CHANGES from before would pass over what has a time of long ago. */
@@ -167,6 +180,25 @@ static enum status announce(struct import *import)
     struct event event = event_import(import->change_s);
     import->announced = true;
     return record_event(&import->record, &event);
+}
+
+/* The row changes nothing by itself; what is there beside the newest goes all the same. */
+static enum status decide_newest(struct import *import, struct known *known, struct event *event,
+                                 const struct known_entry *newest, bool same)
+{
+    group_clear(import, known, newest, event);
+    if (event->cleared_count == 0) {
+        *(same ? &import->summary.same : &import->summary.outdone) += 1;
+        return STATUS_OK;
+    }
+    event->type = EVENT_CLEAR;
+    event->name = event->cleared[0];
+    event->cleared_count--;
+    memmove(event->cleared, event->cleared + 1, event->cleared_count);
+    event->cleared[event->cleared_count] = 0;
+    enum status status = announce(import);
+    import->summary.changed++;
+    return status == STATUS_OK ? record_event(&import->record, event) : status;
 }
 
 /*
@@ -184,15 +216,11 @@ static enum status decide_reaction(struct import *import, struct known *known,
                           .time_s = row->time_s,
                           .user = entry->user,
                           .item = entry->item};
-    if (entry->value != 0 &&
-        (entry->value >= than_s || import_group(import, entry->name) == NULL)) {
-        import->summary.same++;
-        return STATUS_OK;
-    }
-    if (!others_clear(import, known, entry, than_s, &event)) {
-        import->summary.outdone++;
-        return STATUS_OK;
-    }
+    const struct known_entry *newest = group_newest(import, known, entry);
+    bool grouped = import_group(import, entry->name) != NULL;
+    if (newest->value != 0 && (newest->value >= than_s || !grouped))
+        return decide_newest(import, known, &event, newest, newest == entry);
+    group_clear(import, known, entry, &event);
     enum status status = announce(import);
     if (status == STATUS_OK && entry->value != 0) {
         struct event clear = event;

@@ -65,13 +65,11 @@ static enum status record_name(void *context, enum name_role role, uint16_t inde
     return record_event(&import->record, &event);
 }
 
-static enum status name_take(struct import *import, enum name_role role, struct text text,
-                             uint16_t *index)
+/* What names_intern or names_test said of it. */
+static enum status name_judge(struct import *import, enum status status, enum name_role role,
+                              struct text text)
 {
     static const char *const what[] = {"", "the type", "the kind", "the counter", "the counter"};
-    if (import->failed != STATUS_OK)
-        return import->failed;
-    enum status status = names_intern(import->options.names, role, text.bytes, text.length, index);
     switch (status) {
     case STATUS_OK:
         return status;
@@ -82,12 +80,22 @@ static enum status name_take(struct import *import, enum name_role role, struct 
     case STATUS_NOT_A_KIND:
     case STATUS_NOT_A_COUNTER:
     case STATUS_TABLE_FULL:
-        snprintf(import->problem, sizeof import->problem, "%s '%.*s': %s", what[role],
-                 (int)text.length, text.bytes, status_sentence(status));
+    case STATUS_NAME_NOT_LISTED:
+        names_refusal(import->options.names, status, role, text.bytes, text.length, import->problem,
+                      sizeof import->problem);
         return STATUS_BAD_ARGUMENT;
     default:
         return import_fail_journal(import, status);
     }
+}
+
+static enum status name_take(struct import *import, enum name_role role, struct text text,
+                             uint16_t *index)
+{
+    if (import->failed != STATUS_OK)
+        return import->failed;
+    enum status status = names_intern(import->options.names, role, text.bytes, text.length, index);
+    return name_judge(import, status, role, text);
 }
 
 enum status import_define(struct import *import, enum name_role role, struct text name)
@@ -111,9 +119,15 @@ static enum status item_parse(struct import *import, struct text text, struct it
     return STATUS_OK;
 }
 
-static enum status type_take(struct import *import, struct text item, size_t colon, uint16_t *type)
+/* The names of a row: a kind or counter, and the type. If one is refused, the other is not made. */
+static enum status names_take(struct import *import, enum name_role role, struct text name,
+                              uint16_t *index, struct text type, uint16_t *type_index)
 {
-    return name_take(import, NAME_TYPE, (struct text){item.bytes, colon}, type);
+    enum status status = names_test(import->options.names, NAME_TYPE, type.bytes, type.length);
+    status = name_judge(import, status, NAME_TYPE, type);
+    if (status == STATUS_OK)
+        status = name_take(import, role, name, index);
+    return status == STATUS_OK ? name_take(import, NAME_TYPE, type, type_index) : status;
 }
 
 /* Batches */
@@ -256,9 +270,8 @@ static enum status reaction_take(struct import *import, struct text user, struct
     if (status == STATUS_OK)
         status = time_check(import, &time_s);
     if (status == STATUS_OK)
-        status = name_take(import, NAME_KIND, kind, &index);
-    if (status == STATUS_OK)
-        status = type_take(import, item, colon, &key.item.type);
+        status = names_take(import, NAME_KIND, kind, &index, (struct text){item.bytes, colon},
+                            &key.item.type);
     if (status != STATUS_OK)
         return status;
 
@@ -296,9 +309,8 @@ enum status import_counter(struct import *import, struct text item, struct text 
     if (status == STATUS_OK)
         status = item_parse(import, item, &key.item, &colon);
     if (status == STATUS_OK)
-        status = name_take(import, NAME_COUNTER, counter, &index);
-    if (status == STATUS_OK)
-        status = type_take(import, item, colon, &key.item.type);
+        status = names_take(import, NAME_COUNTER, counter, &index, (struct text){item.bytes, colon},
+                            &key.item.type);
     if (status != STATUS_OK)
         return status;
     key.name = (uint8_t)index;

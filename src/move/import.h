@@ -4,7 +4,8 @@
  * Taking a row over that is there already changes nothing.
  *
  * Of a reaction that is there, or comes twice, the first time stays. Of mutually exclusive kinds the
- * newest stays, with its newest time, and of the same second the one that was there. So taking the
+ * newest stays, with its newest time, and of the same second the one that was there; of several that
+ * were there together, from before they were declared exclusive, the newest as well. So taking the
  * same rows over again, in whatever state the first attempt was left, ends in the same place.
  *
  * One thread hands rows in.

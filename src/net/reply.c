@@ -213,6 +213,25 @@ static bool write_top(struct buffer *out, const struct hot_request *request,
     return true;
 }
 
+/* The tables only grow: a name that is made meanwhile is left for the next time. */
+static bool write_names(struct buffer *out, const struct names *names)
+{
+    size_t types = names_type_count(names), others = names_count(names);
+    if (!resp_array(out, 4 + 5 * (types + others)) || !resp_integer(out, (int64_t)types) ||
+        !resp_integer(out, LIMIT_TYPES) || !resp_integer(out, (int64_t)others) ||
+        !resp_integer(out, LIMIT_NAMES))
+        return false;
+    for (size_t i = 0; i < types + others; i++) {
+        struct name_entry entry = names_entry(names, i, types);
+        if (!resp_bulk(out, entry.name->text, entry.name->length) ||
+            !resp_text(out, name_role_text(entry.name->role)) ||
+            !resp_integer(out, entry.allowed) || !resp_integer(out, entry.used) ||
+            !resp_integer(out, entry.name->group))
+            return false;
+    }
+    return true;
+}
+
 bool reply_write(struct buffer *out, const struct hot_request *request,
                  const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
@@ -239,6 +258,8 @@ bool reply_write(struct buffer *out, const struct hot_request *request,
         return write_changes(out, request, scratch, names);
     case HOT_TOP:
         return write_top(out, request, scratch, names);
+    case HOT_NAMES:
+        return write_names(out, names);
     }
     return false;
 }

@@ -14,7 +14,7 @@
 #include "trend/trends.h"
 
 #define LETTERS(pattern) (sizeof(pattern) - 1)
-#define LAST(pattern)    (pattern[sizeof(pattern) - 2])
+#define LAST(pattern)    ((" " pattern)[sizeof(pattern) - 1]) /* a space, if there is none */
 
 /* Letters that may stand for no word at all, and how many more than one they may stand for. */
 #define IS_PAIRS(letter) ((letter) == 'p' || (letter) == 's' || (letter) == 'w')
@@ -60,6 +60,11 @@ struct decoding {
     struct hot_request *request;
     bool making;  /* names that are not known are made */
     bool unknown; /* there was one */
+    struct {
+        enum status status; /* OK: none was */
+        enum name_role role;
+        struct text word;
+    } refused; /* the first name that may not be used in a write */
 };
 
 /* A word as it can be shown in a one-line error: printable, and not too long. */
@@ -90,20 +95,32 @@ static enum status refuse(struct decoding *d, enum status status, const char *ex
 static enum status refuse_arity(const struct op_spec *spec, struct op_scratch *scratch)
 {
     snprintf(scratch->sentence, sizeof scratch->sentence,
-             "wrong number of arguments, expected %s %s", spec->name, spec->arguments);
+             "wrong number of arguments, expected %s%s%s", spec->name,
+             spec->arguments[0] != '\0' ? " " : "", spec->arguments);
     return STATUS_BAD_ARITY;
 }
 
 /* What names_intern said, as a sentence. */
-static enum status refuse_name(struct decoding *d, enum status status, struct text word)
+static enum status refuse_name(struct decoding *d, enum status status, enum name_role role,
+                               struct text word)
 {
     if (status == STATUS_BAD_ARGUMENT)
         return refuse(d, status, "a name must be a-z, then up to 31 of a-z, 0-9, '_' and '-'",
                       word);
-    char shown[48];
-    snprintf(d->scratch->sentence, sizeof d->scratch->sentence, "'%s': %s", show(word, shown),
-             status_sentence(status));
+    names_refusal(d->names, status, role, word.bytes, word.length, d->scratch->sentence,
+                  sizeof d->scratch->sentence);
     return status;
+}
+
+/* Whether that matters is known when all words are read: only writes are refused. */
+static void note_refused(struct decoding *d, enum status status, enum name_role role,
+                         struct text word)
+{
+    if (status == STATUS_OK || d->refused.status != STATUS_OK)
+        return;
+    d->refused.status = status;
+    d->refused.role = role;
+    d->refused.word = word;
 }
 
 /* Of UUIDs, those that look like a decimal inside are no ids. */
@@ -125,6 +142,7 @@ static void note_type(struct decoding *d, struct text word, uint16_t index)
     struct op_type *type = &d->scratch->type;
     type->names = d->names;
     type->index = index;
+    type->allowed = names_type(d->names, index)->allowed;
     type->length = (uint8_t)(word.length + 1);
     memcpy(type->text, word.bytes, word.length);
     type->text[word.length] = ':';
@@ -138,22 +156,33 @@ static bool is_noted_type(const struct decoding *d, struct text word)
            memcmp(word.bytes, type->text, type->length) == 0;
 }
 
+/* A name that is not there; `index` is left as one that is never given out, unless it is made. */
+static enum status decode_unknown(struct decoding *d, struct text word, enum name_role role,
+                                  uint16_t *index)
+{
+    *index = role == NAME_TYPE ? TYPE_UNKNOWN : NAME_UNKNOWN;
+    d->unknown = true;
+    enum status status = STATUS_OK;
+    if (d->making)
+        status = names_intern(d->names, role, word.bytes, word.length, index);
+    else if (!name_is_valid(word.bytes, word.length))
+        status = STATUS_BAD_ARGUMENT;
+    else
+        note_refused(d, names_test(d->names, role, word.bytes, word.length), role, word);
+    return status == STATUS_OK ? status : refuse_name(d, status, role, word);
+}
+
 static enum status decode_type(struct decoding *d, struct text word, uint16_t *type)
 {
     int known = names_find_type(d->names, word.bytes, word.length);
     if (known >= 0) {
         *type = (uint16_t)known;
         note_type(d, word, *type);
+        if (!d->scratch->type.allowed)
+            note_refused(d, STATUS_NAME_NOT_LISTED, NAME_TYPE, word);
         return STATUS_OK;
     }
-    *type = TYPE_UNKNOWN;
-    d->unknown = true;
-    enum status status = STATUS_OK;
-    if (d->making)
-        status = names_intern(d->names, NAME_TYPE, word.bytes, word.length, type);
-    else if (!name_is_valid(word.bytes, word.length))
-        status = STATUS_BAD_ARGUMENT;
-    return status == STATUS_OK ? status : refuse_name(d, status, word);
+    return decode_unknown(d, word, NAME_TYPE, type);
 }
 
 static enum status decode_item(struct decoding *d, struct text word, struct item *item)
@@ -167,7 +196,12 @@ static enum status decode_item(struct decoding *d, struct text word, struct item
     if (!id_parse(colon + 1, word.length - length - 1, &item->id))
         return refuse(d, STATUS_BAD_ARGUMENT, "an item must be type:id, the id " AN_ID, word);
     item->type = d->scratch->type.index;
-    return noted ? STATUS_OK : decode_type(d, (struct text){word.bytes, length}, &item->type);
+    struct text type = {word.bytes, length};
+    if (!noted)
+        return decode_type(d, type, &item->type);
+    if (!d->scratch->type.allowed)
+        note_refused(d, STATUS_NAME_NOT_LISTED, NAME_TYPE, type);
+    return STATUS_OK;
 }
 
 /* The rest of the words, all items. */
@@ -201,28 +235,27 @@ static enum status decode_counter(struct decoding *d, struct text word)
     d->request->name = known >= 0 ? (uint8_t)known : NAME_UNKNOWN;
     return known >= 0 || name_is_valid(word.bytes, word.length)
                ? STATUS_OK
-               : refuse_name(d, STATUS_BAD_ARGUMENT, word);
+               : refuse_name(d, STATUS_BAD_ARGUMENT, NAME_COUNTER, word);
 }
 
 /* A kind or a counter; `role` is what it must be. */
 static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
 {
-    enum status status = STATUS_OK;
     uint16_t index = NAME_UNKNOWN;
     int known = names_find(d->names, word.bytes, word.length);
-    if (known >= 0) {
-        index = (uint16_t)known;
-        if (names_get(d->names, (uint8_t)known)->role != role)
-            status = role == NAME_KIND ? STATUS_NOT_A_KIND : STATUS_NOT_A_COUNTER;
-    } else {
-        d->unknown = true;
-        if (d->making)
-            status = names_intern(d->names, role, word.bytes, word.length, &index);
-        else if (!name_is_valid(word.bytes, word.length))
-            status = STATUS_BAD_ARGUMENT;
+    if (known < 0) {
+        enum status status = decode_unknown(d, word, role, &index);
+        d->request->name = (uint8_t)index;
+        return status;
     }
-    d->request->name = (uint8_t)index;
-    return status == STATUS_OK ? status : refuse_name(d, status, word);
+    const struct name *name = names_get(d->names, (uint8_t)known);
+    d->request->name = (uint8_t)known;
+    if (name->role != role)
+        return refuse_name(d, role == NAME_KIND ? STATUS_NOT_A_KIND : STATUS_NOT_A_COUNTER, role,
+                           word);
+    if (!name->allowed)
+        note_refused(d, STATUS_NAME_NOT_LISTED, role, word);
+    return STATUS_OK;
 }
 
 static enum status decode_delta(struct decoding *d, struct text word)
@@ -349,7 +382,8 @@ static const struct paging *paging_of(const struct op_spec *spec, char letter)
 
 uint32_t op_limit_max(const struct op_spec *spec)
 {
-    char last = spec->pattern[strlen(spec->pattern) - 1];
+    size_t length = strlen(spec->pattern);
+    char last = length > 0 ? spec->pattern[length - 1] : ' ';
     if (last == 'w')
         return LIMIT_TOP;
     return last == 'l' || last == 'p' || last == 's' ? paging_of(spec, last)->most : 0;
@@ -488,6 +522,23 @@ static bool creates_names(const struct hot_request *request)
     return request->action == HOT_SET || (request->action == HOT_ADD && request->delta != 0);
 }
 
+/* All words are good: may its names be used? Only then, and seldom, the new ones are made. */
+static enum status decode_write(struct decoding *d, const struct text *args, uint32_t count,
+                                uint32_t used)
+{
+    enum status status = STATUS_OK;
+    if (d->refused.status != STATUS_OK)
+        return refuse_name(d, d->refused.status, d->refused.role, d->refused.word);
+    if (d->unknown) {
+        d->scratch->used = used;
+        d->making = true;
+        status = decode_words(d, args, count);
+    }
+    if (status == STATUS_OK)
+        names_note_use(d->names, d->request->items[0].type, d->request->name);
+    return status;
+}
+
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request)
@@ -509,12 +560,8 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     if (spec->action == HOT_FRIENDS)
         find_follow(&d);
     enum status status = decode_words(&d, args, count);
-    if (status == STATUS_OK && d.unknown && creates_names(request)) {
-        /* All of it is good: only now, and seldom, its new names are made. */
-        scratch->used = used;
-        d.making = true;
-        status = decode_words(&d, args, count);
-    }
+    if (status == STATUS_OK && creates_names(request))
+        status = decode_write(&d, args, count, used);
     if (status != STATUS_OK)
         scratch->used = used; /* items that stood before the word that is wrong */
     return status;

@@ -53,6 +53,7 @@ static inline bool op_writes(const struct op_spec *spec)
 struct op_type {
     const struct names *names; /* where it was found; NULL: nowhere yet */
     uint16_t index;
+    bool allowed;                     /* in a write */
     uint8_t length;                   /* of the text, with the colon behind the type */
     char text[LIMIT_NAME_LENGTH + 1]; /* no terminator */
 };
@@ -90,8 +91,8 @@ uint32_t op_limit_max(const struct op_spec *spec); /* of its LIMIT; 0: it takes 
  * reason is in scratch->sentence, in the words of RESP; `wrong` and `subject` let a caller say in its
  * own which word is meant. Only what is OK takes room of the scratch.
  *
- * SET and ADD make the names they use (names_intern), once all their words are found good; any
- * other operation that names an unknown one asks for nothing.
+ * SET and ADD make the names they use (names_intern), once all their words are found good and all
+ * their names may be used; any other operation that names an unknown one asks for nothing.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,

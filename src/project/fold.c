@@ -259,9 +259,11 @@ static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t
     }
 }
 
-static enum status add_set(struct fold *fold, const struct event *event)
+/* A SET or a CLEAR, with the kinds that it cleared beside its own. */
+static enum status add_reaction(struct fold *fold, const struct event *event)
 {
     ASSERT(event->cleared_count <= LIMIT_EXCLUSIVE);
+    bool live = event->type == EVENT_SET;
     uint32_t most = 1U + event->cleared_count;
     if (!rows_reserve(fold, &fold->reactions, most) || !rows_reserve(fold, &fold->counts, most))
         return STATUS_NO_MEMORY;
@@ -270,19 +272,9 @@ static enum status add_set(struct fold *fold, const struct event *event)
             return STATUS_DAMAGED;
         count_add(fold, event->item, event->cleared[i], -1);
     }
-    if (!reaction_put(fold, event, event->name, true))
+    if (!reaction_put(fold, event, event->name, live))
         return STATUS_DAMAGED;
-    count_add(fold, event->item, event->name, 1);
-    return STATUS_OK;
-}
-
-static enum status add_clear(struct fold *fold, const struct event *event)
-{
-    if (!rows_reserve(fold, &fold->reactions, 1) || !rows_reserve(fold, &fold->counts, 1))
-        return STATUS_NO_MEMORY;
-    if (!reaction_put(fold, event, event->name, false))
-        return STATUS_DAMAGED;
-    count_add(fold, event->item, event->name, -1);
+    count_add(fold, event->item, event->name, live ? 1 : -1);
     return STATUS_OK;
 }
 
@@ -320,10 +312,8 @@ enum status fold_add(struct fold *fold, const struct event *event)
     enum status status;
     switch (event->type) {
     case EVENT_SET:
-        status = add_set(fold, event);
-        break;
     case EVENT_CLEAR:
-        status = add_clear(fold, event);
+        status = add_reaction(fold, event);
         break;
     case EVENT_ADD:
         status = add_addition(fold, event);

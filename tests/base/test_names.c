@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/name_lists.h"
 #include "base/names.h"
 
 static enum status intern(struct names *names, enum name_role role, const char *text,
@@ -91,6 +92,15 @@ static void assert_fills(enum name_role role, size_t already, size_t limit)
         assert_int_equal(index, i);
     }
     assert_int_equal(intern(names, role, "one-more", &index), STATUS_TABLE_FULL);
+    assert_int_equal(names_test(names, role, "one-more", 8), STATUS_TABLE_FULL);
+    assert_int_equal(names_test(names, role, text, strlen(text)), STATUS_OK);
+    char sentence[256];
+    names_refusal(names, STATUS_TABLE_FULL, role, "one-more", 8, sentence, sizeof sentence);
+    assert_string_equal(sentence, role == NAME_TYPE
+                                      ? "'one-more' would be a new type, and there are 1024 types "
+                                        "already, which is all there can be"
+                                      : "'one-more' would be a new counter, and there are 250 "
+                                        "kinds and counters already, which is all there can be");
     for (size_t i = already; i < limit; i++) {
         snprintf(text, sizeof text, "n%zu", i);
         assert_int_equal(intern(names, role, text, &index), STATUS_OK);
@@ -107,6 +117,73 @@ static void test_full(void **state)
     (void)state;
     assert_fills(NAME_TYPE, 0, LIMIT_TYPES);
     assert_fills(NAME_COUNTER, 2, LIMIT_NAMES);
+}
+
+/* What is there stays and is found; only writes are refused, and nothing is made. */
+static void test_lists(void **state)
+{
+    (void)state;
+    struct names *names = names_new();
+    struct name_lists lists = {
+        .texts = {[NAME_TYPE] = "video", [NAME_KIND] = "love", [NAME_COUNTER] = "view"}};
+    char sentence[256] = "";
+    uint16_t index;
+    assert_int_equal(intern(names, NAME_TYPE, "clip", &index), STATUS_OK);
+    assert_int_equal(intern(names, NAME_KIND, "hate", &index), STATUS_OK);
+    assert_int_equal(names_set_lists(names, &lists, sentence, sizeof sentence), STATUS_OK);
+    assert_int_equal(intern(names, NAME_TYPE, "clip", &index), STATUS_NAME_NOT_LISTED);
+    assert_int_equal(intern(names, NAME_KIND, "hate", &index), STATUS_NAME_NOT_LISTED);
+    assert_int_equal(intern(names, NAME_KIND, "new", &index), STATUS_NAME_NOT_LISTED);
+    assert_int_equal(intern(names, NAME_KIND, "view", &index), STATUS_NOT_A_KIND);
+    assert_int_equal(names_test(names, NAME_COUNTER, "share", 5), STATUS_NAME_NOT_LISTED);
+    assert_int_equal(names_test(names, NAME_COUNTER, "view", 4), STATUS_OK);
+    assert_int_equal(names_test(names, NAME_COUNTER, "View", 4), STATUS_BAD_ARGUMENT);
+    assert_int_equal(names_count(names), 3);
+    assert_int_equal(names_find(names, "hate", 4), 2);
+    names_refusal(names, STATUS_NAME_NOT_LISTED, NAME_KIND, "hate", 4, sentence, sizeof sentence);
+    assert_string_equal(sentence, "the kind 'hate' is none of --kinds: like, love");
+    assert_int_equal(intern(names, NAME_KIND, "like", &index), STATUS_OK);
+    assert_int_equal(intern(names, NAME_KIND, "love", &index), STATUS_OK);
+    assert_int_equal(intern(names, NAME_TYPE, "video", &index), STATUS_OK);
+    assert_int_equal(names_restore(names, NAME_KIND, 4, "old", 3), STATUS_OK); /* of the journal */
+    assert_false(names_get(names, 4)->allowed);
+    lists.texts[NAME_KIND] = "";
+    lists.texts[NAME_COUNTER] = "view,hate";
+    assert_int_equal(names_set_lists(names, &lists, sentence, sizeof sentence), STATUS_NOT_A_KIND);
+    assert_string_equal(sentence, "--counters: 'hate' is a kind in the data");
+    names_free(names);
+}
+
+static void expect_entry(const struct names *names, size_t at, const char *text, uint8_t role,
+                         bool allowed, bool used)
+{
+    struct name_entry entry = names_entry(names, at, names_type_count(names));
+    assert_string_equal(entry.name->text, text);
+    assert_int_equal(entry.name->role, role);
+    assert_int_equal(entry.allowed, allowed);
+    assert_int_equal(entry.used, used);
+}
+
+static void test_entries(void **state)
+{
+    (void)state;
+    struct names *names = names_new();
+    struct name_lists lists = {.texts = {[NAME_TYPE] = "video"}};
+    char sentence[64];
+    uint16_t index;
+    intern(names, NAME_TYPE, "video", &index);
+    intern(names, NAME_TYPE, "clip", &index);
+    intern(names, NAME_COUNTER, "view", &index);
+    assert_int_equal(names_set_lists(names, &lists, sentence, sizeof sentence), STATUS_OK);
+    names_note_use(names, 0, 2);
+    names_set_group(names, NAME_INDEX_LIKE, 3);
+    expect_entry(names, 0, "video", NAME_TYPE, true, true);
+    expect_entry(names, 1, "clip", NAME_TYPE, false, false);
+    expect_entry(names, 2, "like", NAME_KIND, true, false);
+    expect_entry(names, 3, "comment", NAME_KEPT, false, false);
+    expect_entry(names, 4, "view", NAME_COUNTER, true, true);
+    assert_int_equal(names_get(names, NAME_INDEX_LIKE)->group, 3);
+    names_free(names);
 }
 
 static void test_restore(void **state)
@@ -270,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_valid),   cmocka_unit_test(test_always_there),
         cmocka_unit_test(test_roles),   cmocka_unit_test(test_full),
+        cmocka_unit_test(test_lists),   cmocka_unit_test(test_entries),
         cmocka_unit_test(test_restore), cmocka_unit_test(test_recorder_refuses),
         cmocka_unit_test(test_threads),
     };

@@ -194,7 +194,7 @@ static struct event seed_event(unsigned i)
     event.has_token = event.type == EVENT_ADD && (i & 8);
     if (event.type != EVENT_ADD)
         event.user = (struct id){i & 16 ? 5 : 0, i};
-    event.cleared_count = event.type == EVENT_SET && (i & 8) ? 1 : 0;
+    event.cleared_count = event.type != EVENT_ADD && (i & 8) ? 1 : 0;
     return event;
 }
 

@@ -32,7 +32,8 @@ static const struct exclusive groups = {
 };
 
 struct model {
-    uint8_t (*live)[NAMES]; /* by slot_of */
+    struct exclusive exclusive; /* as it is declared by now */
+    uint8_t (*live)[NAMES];     /* by slot_of */
     int64_t (*counts)[NAMES];
     uint32_t token_times[TOKENS];
 };
@@ -63,11 +64,13 @@ static void model_move(struct model *model, uint32_t place, uint32_t item, uint8
 static int64_t model_change(struct model *model, uint32_t place, uint32_t item, uint8_t kind,
                             bool live)
 {
+    const uint8_t *group_of = model->exclusive.group_of;
+    for (size_t i = 0; live && group_of[kind] != 0 && i < sizeof(kinds); i++)
+        if (kinds[i] != kind && group_of[kinds[i]] == group_of[kind] &&
+            model->live[place][kinds[i]])
+            model_move(model, place, item, kinds[i], false);
     if (model->live[place][kind] == live)
         return 0;
-    for (size_t i = 0; live && groups.group_of[kind] != 0 && i < sizeof(kinds); i++)
-        if (groups.group_of[kinds[i]] == groups.group_of[kind] && model->live[place][kinds[i]])
-            model_move(model, place, item, kinds[i], false);
     model_move(model, place, item, kind, live);
     return 1;
 }
@@ -382,7 +385,7 @@ static void run_cache(uint64_t limit, uint64_t operations, bool real_sizes, bool
     run->model.live = calloc(HEAVY * HEAVY_SLOTS + (USERS - HEAVY) * SLOTS, NAMES);
     run->model.counts = calloc(ITEMS, sizeof(run->model.counts[0]));
     struct hot_memory_options options = bed_options();
-    options.exclusive = &groups;
+    options.exclusive = &run->model.exclusive;
     options.shelf_max = 12;
     options.shelf_age_s = 8000;
     options.item_ttl_s = 4000;
@@ -391,6 +394,8 @@ static void run_cache(uint64_t limit, uint64_t operations, bool real_sizes, bool
     bed_open_stored(&run->bed, limit, options);
     run->bed.recorder.real_sizes = real_sizes;
     while (run->answers < operations) {
+        if (run->answers >= operations / 4) /* what is set together by then is set together */
+            run->model.exclusive = groups;
         run_batch(run);
         run_rest(run, 5000);
     }

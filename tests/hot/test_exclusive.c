@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include "base/name_lists.h"
 #include "hot/exclusive.h"
 
 struct exclusive_bed {
@@ -35,6 +36,9 @@ static void test_groups_are_read(void **state)
     assert_int_equal(bed.exclusive.groups[0].count, 2);
     assert_int_equal(bed.exclusive.groups[1].count, 3);
     assert_int_equal(bed.exclusive.groups[1].kinds[2], sideways);
+    assert_int_equal(names_get(bed.names, (uint8_t)sideways)->group, 2);
+    assert_int_equal(names_get(bed.names, NAME_INDEX_LIKE)->group, 1);
+    assert_int_equal(names_get(bed.names, NAME_INDEX_COMMENT)->group, 0);
     names_free(bed.names);
 }
 
@@ -63,6 +67,8 @@ static void test_mistakes_are_named(void **state)
         {"like,Dislike", "'Dislike' is not the name"},
         {"like,", "is not the name"},
         {"like dislike", "expected ',' or ';'"},
+        {"like,\x1b[2J", "'?[2J' is not the name"},
+        {"like \x1b", "before '?'"},
         {"like,comment", "'comment'"},
         {";like,dislike", "is not the name"},
         {"a,b,c,d,e,f,g,h,i", "at most 8 kinds"},
@@ -72,8 +78,8 @@ static void test_mistakes_are_named(void **state)
         assert_int_not_equal(parse(&bed, cases[i].text), STATUS_OK);
         if (strstr(bed.sentence, cases[i].says) == NULL)
             fail_msg("'%s' says: %s", cases[i].text, bed.sentence);
-        assert_int_not_equal(exclusive_check(cases[i].text, bed.sentence, sizeof bed.sentence),
-                             STATUS_OK);
+        assert_int_not_equal(
+            exclusive_check(cases[i].text, NULL, bed.sentence, sizeof bed.sentence), STATUS_OK);
         assert_non_null(strstr(bed.sentence, cases[i].says));
         names_free(bed.names);
     }
@@ -107,9 +113,40 @@ static void test_a_refused_text_makes_no_kind(void **state)
         assert_int_equal(names_count(bed.names), 3);
         assert_int_equal(bed.exclusive.group_count, 0);
     }
-    assert_int_equal(exclusive_check("up,down;left,view", bed.sentence, sizeof bed.sentence),
+    assert_int_equal(exclusive_check("up,down;left,view", NULL, bed.sentence, sizeof bed.sentence),
                      STATUS_OK);
     names_free(bed.names);
+}
+
+/* What lists do not allow is no kind of a group, whatever names there are. */
+static void test_groups_are_within_the_lists(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *kinds, *counters;
+        enum status status;
+        const char *says;
+    } cases[] = {
+        {"like,dislike", "dislike", "view", STATUS_OK, ""},
+        {"like,dislike", "", "view", STATUS_OK, ""},
+        {"like,dislike", "love", "", STATUS_NAME_NOT_LISTED, "'dislike' is none of --kinds: like"},
+        {"like,view", "", "view", STATUS_NOT_A_KIND, "'view'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct exclusive_bed bed = {.names = names_new()};
+        struct name_lists lists = {
+            .texts = {[NAME_KIND] = cases[i].kinds, [NAME_COUNTER] = cases[i].counters}};
+        assert_int_equal(exclusive_check(cases[i].text, &lists, bed.sentence, sizeof bed.sentence),
+                         cases[i].status);
+        assert_non_null(strstr(bed.sentence, cases[i].says));
+        assert_int_equal(names_set_lists(bed.names, &lists, bed.sentence, sizeof bed.sentence),
+                         STATUS_OK);
+        assert_int_equal(exclusive_parse(&bed.exclusive, cases[i].text, bed.names, bed.sentence,
+                                         sizeof bed.sentence),
+                         cases[i].status);
+        assert_int_equal(names_count(bed.names), cases[i].status == STATUS_OK ? 3 : 2);
+        names_free(bed.names);
+    }
 }
 
 /* There is room for one more name, and two are wanted. */
@@ -143,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_too_many_groups),
         cmocka_unit_test(test_a_refused_text_makes_no_kind),
         cmocka_unit_test(test_a_full_table_takes_no_half_of_a_group),
+        cmocka_unit_test(test_groups_are_within_the_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,13 +49,13 @@ static void model_move(struct model *model, uint32_t user, uint32_t item, uint8_
 
 static int64_t model_set(struct model *model, uint32_t user, uint32_t item, uint8_t kind)
 {
-    if (*model_live(model, user, item, kind))
-        return 0;
     uint8_t group = model->exclusive->group_of[kind];
     for (size_t i = 0; i < sizeof(kinds); i++)
         if (group != 0 && kinds[i] != kind && model->exclusive->group_of[kinds[i]] == group &&
             *model_live(model, user, item, kinds[i]))
             model_move(model, user, item, kinds[i], false);
+    if (*model_live(model, user, item, kind))
+        return 0;
     model_move(model, user, item, kind, true);
     return 1;
 }
@@ -267,23 +267,28 @@ static void check_replay(struct model *model, const struct bed *bed,
     bed_close(&again);
 }
 
-static void run_property(uint32_t users, uint32_t items, uint32_t shelf_max, uint64_t operations)
+/* The group is declared after so many operations: what is set together by then is set together. */
+static void run_property(uint32_t users, uint32_t items, uint32_t shelf_max, uint64_t operations,
+                         uint64_t declared_after)
 {
+    struct exclusive declared = {0};
     struct chance chance = {test_seed()};
     struct hot_memory_options options = bed_options();
     options.shelf_max = shelf_max;
     options.token_ttl_s = 20;
-    options.exclusive = &groups;
+    options.exclusive = &declared;
     options.seed = chance_next(&chance);
     struct bed bed;
     struct model model;
     bed_open(&bed, GIB(1), options);
-    model_open(&model, users, items, options.token_ttl_s, &groups);
+    model_open(&model, users, items, options.token_ttl_s, &declared);
     static struct hot_request requests[LIMIT_BATCH];
     static struct operation parts[LIMIT_BATCH];
     uint32_t time_s = 1000;
     for (uint64_t done = 0; done < operations;) {
         uint32_t count = 1 + chance_below(&chance, LIMIT_BATCH);
+        if (done >= declared_after)
+            declared = groups;
         for (uint32_t i = 0; i < count; i++) {
             time_s += chance_below(&chance, 20) == 0;
             random_operation(&chance, &model, time_s, &requests[i], &parts[i]);
@@ -303,19 +308,26 @@ static void run_property(uint32_t users, uint32_t items, uint32_t shelf_max, uin
 static void test_tiny_shelves(void **state)
 {
     (void)state;
-    run_property(30, 150, 8, test_operations(1000000) / 2);
+    run_property(30, 150, 8, test_operations(1000000) / 2, 0);
 }
 
 static void test_one_entry_shelves(void **state)
 {
     (void)state;
-    run_property(6, 40, 1, test_operations(1000000) / 10);
+    run_property(6, 40, 1, test_operations(1000000) / 10, 0);
 }
 
 static void test_usual_shelves(void **state)
 {
     (void)state;
-    run_property(4, 6000, 1000, test_operations(1000000) / 2);
+    run_property(4, 6000, 1000, test_operations(1000000) / 2, 0);
+}
+
+static void test_a_group_declared_late(void **state)
+{
+    (void)state;
+    uint64_t operations = test_operations(1000000) / 4;
+    run_property(30, 150, 8, operations, operations / 4);
 }
 
 int main(void)
@@ -324,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_tiny_shelves),
         cmocka_unit_test(test_one_entry_shelves),
         cmocka_unit_test(test_usual_shelves),
+        cmocka_unit_test(test_a_group_declared_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

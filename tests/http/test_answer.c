@@ -131,6 +131,21 @@ static void lists(void **state)
     expect(&request, true, "{\"items\":[],\"cursor\":null}");
 }
 
+static void all_names(void **state)
+{
+    (void)state;
+    struct hot_request request = {.action = HOT_NAMES};
+    names_note_use(names, 0, 2);
+    names_set_group(names, NAME_INDEX_LIKE, 2);
+    expect(&request, true,
+           "{\"names\":[{\"name\":\"video\",\"role\":\"type\",\"allowed\":true,\"used\":true},"
+           "{\"name\":\"like\",\"role\":\"kind\",\"allowed\":true,\"used\":false,\"exclusive\":2},"
+           "{\"name\":\"comment\",\"role\":\"reserved\",\"allowed\":false,\"used\":false},"
+           "{\"name\":\"view\",\"role\":\"counter\",\"allowed\":true,\"used\":true}],"
+           "\"types\":{\"count\":1,\"most\":1024},"
+           "\"kinds_and_counters\":{\"count\":3,\"most\":250}}");
+}
+
 static void errors_are_escaped(void **state)
 {
     (void)state;
@@ -156,7 +171,7 @@ static void no_memory(void **state)
 {
     (void)state;
     struct memory_budget small = {.limit = 0};
-    for (enum hot_action action = HOT_SET; action <= HOT_FRIENDS; action++) {
+    for (enum hot_action action = HOT_SET; action <= HOT_NAMES; action++) {
         struct buffer out = {.budget = &small};
         struct hot_request request = ask(action, 1);
         assert_false(answer_write(&out, &request, &scratch, names, items, true));
@@ -171,7 +186,7 @@ int main(void)
         cmocka_unit_test(flags_and_numbers),  cmocka_unit_test(changes_with_their_count),
         cmocka_unit_test(counts_and_feeds),   cmocka_unit_test(lists),
         cmocka_unit_test(errors_are_escaped), cmocka_unit_test(plain_errors_are_short),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(no_memory),          cmocka_unit_test(all_names),
     };
     uint16_t index;
     names = names_new();

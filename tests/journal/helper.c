@@ -81,8 +81,7 @@ struct event sample_event(uint64_t number)
         return event;
     }
     event.user = user;
-    if (event.type == EVENT_SET)
-        event.cleared_count = (uint8_t)((bits >> 40) % LIMIT_EXCLUSIVE);
+    event.cleared_count = (uint8_t)((bits >> 40) % (event_cleared_max(event.type) + 1U));
     for (size_t i = 0; i < event.cleared_count; i++)
         event.cleared[i] = (uint8_t)(chance_next(&chance) % LIMIT_NAMES);
     return event;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/name_lists.h"
 #include "chance.h"
 #include "conform/directory.h"
 #include "journal/file/private.h"
@@ -23,6 +24,7 @@ static const bool grouped[KINDS] = {true, true, true, false};
 #define EXCLUSIVE "like,dislike,love"
 
 struct model {
+    bool declared;                        /* that kinds are exclusive */
     uint32_t time_s[USERS][ITEMS][KINDS]; /* 0: not live */
     int64_t value[ITEMS][COUNTERS];
 };
@@ -165,21 +167,27 @@ static void model_take(struct model *model, const struct given *row, struct impo
     }
     uint32_t *times = model->time_s[row->user][row->item];
     uint32_t time_s = row->time_s > NOW ? NOW : row->time_s;
-    bool in_group = grouped[row->name];
-    if (times[row->name] >= time_s || (times[row->name] != 0 && !in_group)) {
-        summary->same++;
+    bool in_group = model->declared && grouped[row->name];
+    if (!in_group) {
+        *(times[row->name] != 0 ? &summary->same : &summary->changed) += 1;
+        times[row->name] = times[row->name] != 0 ? times[row->name] : time_s;
         return;
     }
-    for (uint32_t kind = 0; in_group && kind < KINDS; kind++)
-        if (kind != row->name && grouped[kind] && times[kind] >= time_s) {
-            summary->outdone++;
-            return;
-        }
-    for (uint32_t kind = 0; in_group && kind < KINDS; kind++)
+    uint32_t newest = row->name, live = 0;
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        live += grouped[kind] && times[kind] != 0;
+        if (grouped[kind] && times[kind] > times[newest])
+            newest = kind;
+    }
+    bool wins = time_s > times[newest];
+    uint32_t stays_s = wins ? time_s : times[newest];
+    newest = wins ? row->name : newest;
+    *(wins || live > 1      ? &summary->changed
+      : newest == row->name ? &summary->same
+                            : &summary->outdone) += 1;
+    for (uint32_t kind = 0; kind < KINDS; kind++)
         if (grouped[kind])
-            times[kind] = 0;
-    times[row->name] = time_s;
-    summary->changed++;
+            times[kind] = kind == newest ? stays_s : 0;
 }
 
 static struct given any_row(struct chance *chance)
@@ -273,6 +281,7 @@ static void expect_summary(const struct import *import, const struct import_summ
 /* One attempt after the other at the same rows, each from the start, all but the last left. */
 static void attempt_all(struct stage *stage, struct model *model, struct chance *chance)
 {
+    const char *exclusive = model->declared ? EXCLUSIVE : "";
     struct given rows[ROWS] = {0};
     struct import_summary summary = {0};
     uint32_t count = 1 + chance_below(chance, ROWS);
@@ -282,6 +291,7 @@ static void attempt_all(struct stage *stage, struct model *model, struct chance 
     }
     for (uint32_t tries = chance_below(chance, 3); tries > 0; tries--) {
         struct import_options options = stage_options(stage, 1 + chance_below(chance, 100));
+        options.exclusive = exclusive;
         import_begin(stage, &options);
         uint32_t some = chance_below(chance, count + 1);
         for (uint32_t i = 0; i < some; i++)
@@ -289,6 +299,7 @@ static void attempt_all(struct stage *stage, struct model *model, struct chance 
         import_end(stage, false);
     }
     struct import_options options = stage_options(stage, 1 + chance_below(chance, 300));
+    options.exclusive = exclusive;
     import_begin(stage, &options);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(hand_in(stage, &rows[i]), STATUS_OK);
@@ -304,6 +315,7 @@ static void test_attempts(void **state)
         struct model model = {0};
         stage_open(&stage);
         for (int round = 0; round < 3; round++) {
+            model.declared = i % 2 == 0 || round > 0;
             attempt_all(&stage, &model, &chance);
             expect_state(&stage, &model);
         }
@@ -317,7 +329,7 @@ static void test_twice(void **state)
     (void)state;
     struct chance chance = {test_seed()};
     struct stage stage;
-    struct model model = {0};
+    struct model model = {.declared = true};
     struct given rows[ROWS];
     stage_open(&stage);
     for (int i = 0; i < ROWS; i++) {
@@ -430,6 +442,38 @@ static void test_recorded_times(void **state)
     assert_int_equal(move_mark_read(stage.directory, &mark), STATUS_OK);
     assert_int_equal(mark.newest_s, NOW + OFFSET);
     timeline_free(timeline);
+}
+
+/* Names that are not listed are refused row by row, also where they are there from before. */
+static void test_listed_names(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct name_lists lists = {
+        .texts = {[NAME_TYPE] = "video", [NAME_KIND] = EXCLUSIVE, [NAME_COUNTER] = "view"}};
+    char sentence[256];
+    stage_open(&stage);
+    struct import_options options = stage_options(&stage, 10);
+    import_begin(&stage, &options);
+    const struct text one = of("1"), like = of("like"), video = of("video:1");
+    assert_int_equal(import_reaction(stage.import, one, of("save"), of("clip:1"), 5), STATUS_OK);
+    import_end(&stage, true);
+    assert_int_equal(names_set_lists(stage.names, &lists, sentence, sizeof sentence), STATUS_OK);
+    import_begin(&stage, &options);
+    struct import *import = stage.import;
+    expect_refused(&stage, import_reaction(import, one, of("save"), video, 5),
+                   "the kind 'save' is none of --kinds: like, dislike, love");
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:1"), 5),
+                   "the type 'clip' is none of --types: video");
+    expect_refused(&stage, import_counter(import, of("clip:1"), of("view"), 5), "'clip'");
+    assert_true(index_of(&stage, "view") < 0);
+    expect_refused(&stage, import_counter(import, video, of("share"), 5),
+                   "none of --counters: view");
+    expect_refused(&stage, import_define(import, NAME_TYPE, of("post")), "none of --types");
+    assert_int_equal(import_reaction(import, one, like, video, 5), STATUS_OK);
+    assert_int_equal(import_counter(import, video, of("view"), 5), STATUS_OK);
+    import_end(&stage, true);
+    assert_true(index_of(&stage, "share") < 0);
     stage_close(&stage);
 }
 
@@ -628,6 +672,7 @@ int main(void)
         cmocka_unit_test(test_bad_rows),      cmocka_unit_test(test_definitions_first),
         cmocka_unit_test(test_mark),          cmocka_unit_test(test_cursors),
         cmocka_unit_test(test_untimed),       cmocka_unit_test(test_recorded_times),
+        cmocka_unit_test(test_listed_names),
 #ifdef LAUD_FAULTS
         cmocka_unit_test(test_journal_fails),
 #endif

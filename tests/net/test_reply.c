@@ -108,13 +108,33 @@ static void boards_are_flat(void **state)
     expect(&request, &scratch, true, "*0\r\n");
 }
 
+static void names_are_flat(void **state)
+{
+    (void)state;
+    struct hot_scratch scratch = {0};
+    struct hot_request request = {.action = HOT_NAMES};
+    struct names *kept = names;
+    uint16_t index;
+    names = names_new();
+    assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &index), STATUS_OK);
+    names_note_use(names, 0, NAME_INDEX_LIKE);
+    names_set_group(names, NAME_INDEX_LIKE, 2);
+    const char *reply = "*19\r\n:1\r\n:1024\r\n:2\r\n:250\r\n"
+                        "$5\r\nvideo\r\n$4\r\ntype\r\n:1\r\n:1\r\n:0\r\n"
+                        "$4\r\nlike\r\n$4\r\nkind\r\n:1\r\n:1\r\n:2\r\n"
+                        "$7\r\ncomment\r\n$8\r\nreserved\r\n:0\r\n:0\r\n:0\r\n";
+    expect(&request, &scratch, false, reply);
+    expect(&request, &scratch, true, reply);
+    names_free(names);
+    names = kept;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_and_flags),
-        cmocka_unit_test(counters_and_kinds),
-        cmocka_unit_test(changes),
-        cmocka_unit_test(boards_are_flat),
+        cmocka_unit_test(numbers_and_flags), cmocka_unit_test(counters_and_kinds),
+        cmocka_unit_test(changes),           cmocka_unit_test(boards_are_flat),
+        cmocka_unit_test(names_are_flat),
     };
     names = names_new();
     uint16_t video;

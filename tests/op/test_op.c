@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/name_lists.h"
 #include "op/op.h"
 #include "trend/trends.h"
 #include "words.h"
@@ -263,9 +264,97 @@ static void types_are_bounded(void **state)
         assert_int_equal(decode(line), STATUS_OK);
     }
     assert_int_equal(decode("LIKE 1 onemore:1"), STATUS_TABLE_FULL);
+    assert_non_null(strstr(scratch.sentence, "'onemore' would be a new type"));
+    assert_non_null(strstr(scratch.sentence, "1024"));
+    assert_int_equal(decode("REACT 1 new-kind onemore:1"), STATUS_TABLE_FULL);
+    assert_int_equal(names_find(names, "new-kind", 8), -1); /* a refusal makes no name */
+    assert_int_equal(decode("LIKED 1 onemore:1"), STATUS_OK);
+    assert_int_equal(decode("UNLIKE 1 onemore:1"), STATUS_OK);
     assert_int_equal(decode("LIKE 1 t0:1"), STATUS_OK);
     names_free(names);
     names = kept;
+}
+
+/* Only what writes is refused, by the first of its names; and then none of the others is made. */
+static void names_are_listed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum status status;
+        const char *says;
+    } cases[] = {
+        {"LIKE 1 clip:1", STATUS_NAME_NOT_LISTED, "the type 'clip' is none of --types: video"},
+        {"LIKE 1 new:1", STATUS_NAME_NOT_LISTED, "the type 'new' is none of --types: video"},
+        {"REACT 1 love new:1", STATUS_NAME_NOT_LISTED, "'new'"},
+        {"REACT 1 hate video:1", STATUS_NAME_NOT_LISTED, "'hate' is none of --kinds: like, love"},
+        {"REACT 1 new video:1", STATUS_NAME_NOT_LISTED, "'new' is none of --kinds: like, love"},
+        {"ADD video:1 share 1", STATUS_NAME_NOT_LISTED, "'share' is none of --counters: view"},
+        {"ADD clip:1 view 1", STATUS_NAME_NOT_LISTED, "'clip'"},
+        {"REACT 1 view video:1", STATUS_NOT_A_KIND, "'view'"},
+        {"ADD video:1 love 1", STATUS_NOT_A_COUNTER, "'love'"},
+        {"ADD clip:1 share 0", STATUS_OK, NULL},
+        {"UNREACT 1 hate clip:1", STATUS_OK, NULL},
+        {"UNLIKE 1 new:1", STATUS_OK, NULL},
+        {"REACTED 1 hate clip:1", STATUS_OK, NULL},
+        {"DROP clip:1", STATUS_OK, NULL},
+        {"FEED 1 clip:1 new:1", STATUS_OK, NULL},
+        {"LIKE 1 video:1", STATUS_OK, NULL},
+        {"LIKE 1 clip:1", STATUS_NAME_NOT_LISTED, "'clip'"},
+        {"REACT 1 love video:1", STATUS_OK, NULL},
+        {"ADD video:1 view 1", STATUS_OK, NULL},
+    };
+    struct names *kept = names;
+    struct name_lists lists = {
+        .texts = {[NAME_TYPE] = "video", [NAME_KIND] = "love", [NAME_COUNTER] = "view"}};
+    names = names_new();
+    scratch.type = (struct op_type){0}; /* they may be where others were */
+    assert_int_equal(decode("REACT 1 hate clip:1"), STATUS_OK);
+    assert_int_equal(names_set_lists(names, &lists, scratch.sentence, sizeof scratch.sentence),
+                     STATUS_OK);
+    scratch.type = (struct op_type){0}; /* lists are set at start, before anything is decoded */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t types = names_type_count(names), others = names_count(names);
+        assert_int_equal(decode(cases[i].line), cases[i].status);
+        if (cases[i].says == NULL)
+            continue;
+        if (strstr(scratch.sentence, cases[i].says) == NULL)
+            fail_msg("%s says: %s", cases[i].line, scratch.sentence);
+        assert_int_equal(names_type_count(names), types);
+        assert_int_equal(names_count(names), others);
+    }
+    names_free(names);
+    names = kept;
+}
+
+static void use_is_noted(void **state)
+{
+    (void)state;
+    struct names *kept = names;
+    names = names_new();
+    scratch.type = (struct op_type){0}; /* they may be where others were */
+    assert_int_equal(decode("LIKED 1 video:1"), STATUS_OK);
+    assert_false(names_entry(names, 0, 0).used);
+    assert_int_equal(decode("REACT 1 love video:1"), STATUS_OK);
+    assert_int_equal(decode("ADD post:1 view 0"), STATUS_OK);
+    assert_int_equal(decode("UNLIKE 1 video:1"), STATUS_OK);
+    assert_true(names_entry(names, 0, 1).used);  /* video */
+    assert_false(names_entry(names, 1, 1).used); /* like */
+    assert_true(names_entry(names, 3, 1).used);  /* love */
+    names_free(names);
+    names = kept;
+    scratch.type = (struct op_type){0};
+}
+
+static void decodes_names(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("NAMES"), STATUS_OK);
+    assert_int_equal(request.action, HOT_NAMES);
+    assert_int_equal(request.item_count, 0);
+    assert_int_equal(decode("NAMES video"), STATUS_BAD_ARITY);
+    assert_string_equal(scratch.sentence, "wrong number of arguments, expected NAMES");
+    assert_int_equal(op_limit_max(op_get(OP_NAMES)), 0);
 }
 
 static void decodes_what_is_to_be_removed(void **state)
@@ -390,6 +479,9 @@ int main(void)
         cmocka_unit_test(items_are_bounded),
         cmocka_unit_test(what_is_refused_takes_no_room),
         cmocka_unit_test(types_are_bounded),
+        cmocka_unit_test(names_are_listed),
+        cmocka_unit_test(use_is_noted),
+        cmocka_unit_test(decodes_names),
         cmocka_unit_test(decodes_boards),
         cmocka_unit_test(boards_refuse_what_they_do_not_know),
     };

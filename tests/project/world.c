@@ -73,6 +73,18 @@ static void world_clear(struct world *world, uint32_t user, uint32_t kind, uint3
     world->counts[item][kind]--;
 }
 
+/* Now and then others that are live beside it, which may be any: the fold does not know of groups. */
+static void clear_others(struct world *world, struct event *event, uint32_t user, uint32_t item)
+{
+    for (uint32_t other = 0; other < WORLD_KINDS; other++) {
+        if (event->cleared_count == event_cleared_max(event->type) ||
+            world->time_s[user][other][item] == 0 || chance_below(&world->chance, 3) != 0)
+            continue;
+        event->cleared[event->cleared_count++] = (uint8_t)other;
+        world_clear(world, user, other, item);
+    }
+}
+
 static void decide_reaction(struct world *world, struct event *event)
 {
     uint32_t user = chance_below(&world->chance, WORLD_USERS);
@@ -85,15 +97,11 @@ static void decide_reaction(struct world *world, struct event *event)
     if (world->time_s[user][kind][item] != 0) {
         event->type = EVENT_CLEAR;
         world_clear(world, user, kind, item);
+        clear_others(world, event, user, item);
         return;
     }
     event->type = EVENT_SET;
-    for (uint32_t other = 0; other < WORLD_KINDS; other++) {
-        if (world->time_s[user][other][item] == 0 || chance_below(&world->chance, 3) != 0)
-            continue;
-        event->cleared[event->cleared_count++] = (uint8_t)other;
-        world_clear(world, user, other, item);
-    }
+    clear_others(world, event, user, item);
     world->time_s[user][kind][item] = event->time_s;
     world->counts[item][kind]++;
 }

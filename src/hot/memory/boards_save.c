@@ -130,7 +130,7 @@ bool hot_memory_touch_boards(struct hot *base, const struct event *event)
     if (event->type != EVENT_SET && event->type != EVENT_CLEAR && event->type != EVENT_ADD)
         return false;
     bool told = boards_touch(hot, place);
-    for (uint32_t i = 0; event->type == EVENT_SET && i < event->cleared_count && told; i++) {
+    for (uint32_t i = 0; event->type != EVENT_ADD && i < event->cleared_count && told; i++) {
         place.name = event->cleared[i];
         told = boards_touch(hot, place);
     }

@@ -51,7 +51,7 @@ struct decision {
     struct user_row *row;                 /* NULL: an unknown user */
     struct shelf *sole;                   /* SET: it will not be the only one any more */
     struct found wanted;                  /* the reaction itself */
-    struct found others[LIMIT_EXCLUSIVE]; /* SET: kinds that cannot be beside it */
+    struct found others[LIMIT_EXCLUSIVE]; /* what is cleared: SET: kinds that cannot be beside it */
     uint32_t gone[LIMIT_EXCLUSIVE];       /* cells that say so of what is cleared */
     uint32_t other_count;
     uint32_t gone_count;
@@ -213,16 +213,16 @@ void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *req
     }
 }
 
-/* Notes that these are cleared, for as long as the store may say otherwise. */
-static bool gone_reserve(struct decision *decision, const struct found *gone, uint32_t count)
+/* Notes that the others are cleared, for as long as the store may say otherwise. */
+static bool gone_reserve(struct decision *decision)
 {
     struct cleared *cleared = &decision->users->cleared;
     if (decision->hot->filters == NULL)
         return true;
     if (cleared->oldest != 0)
         cleared_expire(cleared, loads_clean(&decision->hot->loads), EXPIRE_MOST);
-    for (uint32_t i = 0; i < count; i++) {
-        struct cleared_key key = key_of(decision, gone[i].kind);
+    for (uint32_t i = 0; i < decision->other_count; i++) {
+        struct cleared_key key = key_of(decision, decision->others[i].kind);
         decision->gone[i] = cleared_add(cleared, &key);
         if (decision->gone[i] == 0)
             return false;
@@ -237,20 +237,21 @@ static void gone_release(struct decision *decision)
         cleared_give_up(&decision->users->cleared, decision->gone[--decision->gone_count]);
 }
 
-/* The event's stamp. */
+/* The event's stamp. What is cleared without anything being set is one event all the same. */
 static uint32_t decision_append(const struct decision *decision, enum event_type type)
 {
     if (decision->hot->journal == NULL)
         return decision->hot->replay_stamp;
+    const struct found *cleared = decision->others + (type == EVENT_CLEAR);
     struct event event;
     event.type = type;
-    event.name = decision->kind;
+    event.name = type == EVENT_CLEAR ? decision->others[0].kind : decision->kind;
     event.time_s = decision->time_s;
     event.user = decision->user;
     event.item = decision->item;
-    event.cleared_count = (uint8_t)decision->other_count;
-    for (uint32_t i = 0; i < decision->other_count; i++)
-        event.cleared[i] = decision->others[i].kind;
+    event.cleared_count = (uint8_t)(decision->other_count - (type == EVENT_CLEAR));
+    for (uint32_t i = 0; i < event.cleared_count; i++)
+        event.cleared[i] = cleared[i].kind;
     return stamp_of(journal_append(decision->hot->journal, &event));
 }
 
@@ -267,12 +268,11 @@ static void forget(struct decision *decision, const struct found *found)
         user_remove(decision->users, decision->row, found->shelf, found->place);
 }
 
-/* Takes one more of `found`, in the same step as the rest; the row is there and has room. */
-static void gone_commit(struct decision *decision, struct item_row *row, const struct found *gone,
-                        uint32_t count, uint32_t stamp)
+/* Takes one off for each of the others, in the same step as the rest; the row has room. */
+static void gone_commit(struct decision *decision, struct item_row *row, uint32_t stamp)
 {
-    for (uint32_t i = 0; i < count; i++)
-        item_add(decision->items, row, gone[i].kind, -1, stamp);
+    for (uint32_t i = 0; i < decision->other_count; i++)
+        item_add(decision->items, row, decision->others[i].kind, -1, stamp);
     for (uint32_t i = 0; i < decision->gone_count; i++)
         cleared_stamp(&decision->users->cleared, decision->gone[i], stamp);
 }
@@ -301,7 +301,7 @@ static void set_commit(struct decision *decision, struct user_room *room, struct
     uint32_t stamp = decision_record(decision, EVENT_SET);
     item_add(decision->items, row, decision->kind, 1, stamp);
     if (decision->other_count > 0)
-        gone_commit(decision, row, decision->others, decision->other_count, stamp);
+        gone_commit(decision, row, stamp);
     struct shelf *shelf =
         user_push(decision->users, decision->trail.user, decision->user, decision->kind,
                   (struct shelf_entry){.id = decision->item.id, .time_s = decision->time_s},
@@ -315,9 +315,10 @@ static void set_commit(struct decision *decision, struct user_room *room, struct
 }
 
 /* The item's row with room for all that changes. */
-static enum status item_prepare(struct decision *decision, int64_t delta, const struct found *gone,
-                                uint32_t gone_count, struct item_row **row)
+static enum status item_prepare(struct decision *decision, int64_t delta, struct item_row **row)
 {
+    const struct found *gone = decision->others;
+    uint32_t gone_count = decision->other_count;
     struct hot_memory *hot = decision->hot;
     struct item_shard *shard = decision->items;
     uint64_t hash = decision->trail.item;
@@ -395,11 +396,10 @@ static enum status set_change(struct decision *decision)
     if (room.shelf == NULL)
         note_widths(decision, &room);
     enum status status = allowed ? STATUS_NO_MEMORY : STATUS_SHELVES_FULL;
-    if (allowed && (decision->other_count == 0 ||
-                    gone_reserve(decision, decision->others, decision->other_count))) {
+    if (allowed && (decision->other_count == 0 || gone_reserve(decision))) {
         struct item_row *row;
         pthread_mutex_lock(&decision->items->lock);
-        status = item_prepare(decision, 1, decision->others, decision->other_count, &row);
+        status = item_prepare(decision, 1, &row);
         if (status == STATUS_OK)
             set_commit(decision, &room, row);
         pthread_mutex_unlock(&decision->items->lock);
@@ -415,21 +415,21 @@ static enum status set_change(struct decision *decision)
     return status;
 }
 
+/* The others go, at least one of them, and nothing is set. */
 static enum status clear_change(struct decision *decision)
 {
     enum status status = STATUS_NO_MEMORY;
-    if (gone_reserve(decision, &decision->wanted, 1)) {
+    if (gone_reserve(decision)) {
         struct item_row *row;
         pthread_mutex_lock(&decision->items->lock);
-        status = item_prepare(decision, 0, &decision->wanted, 1, &row);
+        status = item_prepare(decision, 0, &row);
         if (status == STATUS_OK)
-            gone_commit(decision, row, &decision->wanted, 1,
-                        decision_record(decision, EVENT_CLEAR));
+            gone_commit(decision, row, decision_record(decision, EVENT_CLEAR));
         pthread_mutex_unlock(&decision->items->lock);
     }
-    if (status == STATUS_OK)
-        forget(decision, &decision->wanted);
-    else
+    for (uint32_t i = 0; status == STATUS_OK && i < decision->other_count; i++)
+        forget(decision, &decision->others[i]);
+    if (status != STATUS_OK)
         gone_release(decision);
     return status;
 }
@@ -466,6 +466,10 @@ void hot_memory_know_kind(struct hot *base, uint8_t kind)
     kind_note(hot_memory_of(base), kind);
 }
 
+/*
+ * What is set already may still have others of its group beside it, from before they were declared
+ * exclusive: those go all the same. The answer is about the reaction that was named, so it is 0 then.
+ */
 enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, const struct hot_reads *reads)
 {
@@ -473,13 +477,13 @@ enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request
     kind_note(hot, request->name);
     decision_begin_request(&decision, hot, request, trail, reads);
     decision.wanted = find(&decision, decision.kind);
-    bool known = decision.wanted.where != NOT_HOT;
+    bool known = decision.wanted.where != NOT_HOT && find_group(&decision);
     bool change = decision.wanted.where == ABSENT;
     enum status status = STATUS_OK;
-    if (change) {
-        known = find_group(&decision);
-        status = known ? set_change(&decision) : STATUS_OK;
-    }
+    if (known && change)
+        status = set_change(&decision);
+    else if (known && decision.other_count > 0)
+        status = clear_change(&decision);
     keep_warm(&decision, &decision.wanted);
     for (uint32_t i = 0; status == STATUS_BLOCKED && i < decision.other_count; i++)
         keep_warm(&decision, &decision.others[i]);
@@ -495,19 +499,23 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
     decision.wanted = find(&decision, decision.kind);
     bool known = decision.wanted.where != NOT_HOT;
     bool change = is_live(&decision.wanted);
-    enum status status = change ? clear_change(&decision) : STATUS_OK;
+    enum status status = STATUS_OK;
+    if (change) {
+        decision.others[decision.other_count++] = decision.wanted;
+        status = clear_change(&decision);
+    }
     if (status == STATUS_BLOCKED)
         keep_warm(&decision, &decision.wanted);
     decision_end(&decision);
     return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
 
-/* No kind is cleared twice, or by itself. */
+/* No kind is cleared twice, or by itself, and not more than a group can have. */
 static bool cleared_is_sound(const struct event *event)
 {
     struct kind_set seen = {0};
     kind_set_add(&seen, event->name);
-    if (event->cleared_count > LIMIT_EXCLUSIVE)
+    if (event->cleared_count > event_cleared_max(event->type))
         return false;
     for (uint32_t i = 0; i < event->cleared_count; i++) {
         if (kind_set_has(&seen, event->cleared[i]))
@@ -518,12 +526,13 @@ static bool cleared_is_sound(const struct event *event)
 }
 
 /* What a recorded change cleared: on a shelf, or in the store, but somewhere. */
-static bool find_cleared(const struct decision *decision, uint8_t kind, struct found *found)
+static enum status find_cleared(struct decision *decision, uint8_t kind)
 {
+    struct found *found = &decision->others[decision->other_count++];
     *found = find(decision, kind);
     if (found->where == NOT_HOT)
         found->where = IN_STORE;
-    return is_live(found);
+    return is_live(found) ? STATUS_OK : STATUS_DAMAGED;
 }
 
 enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *event,
@@ -540,8 +549,7 @@ enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *eve
         filters_may_have_shelf(hot->filters, event->user, event->name, event->item.type);
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < event->cleared_count && status == STATUS_OK; i++)
-        if (!find_cleared(&decision, event->cleared[i], &decision.others[decision.other_count++]))
-            status = STATUS_DAMAGED;
+        status = find_cleared(&decision, event->cleared[i]);
     if (status == STATUS_OK)
         status = set_change(&decision);
     decision_end(&decision);
@@ -551,11 +559,15 @@ enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *eve
 enum status hot_memory_apply_clear(struct hot_memory *hot, const struct event *event,
                                    struct hot_trail trail)
 {
+    if (!cleared_is_sound(event))
+        return STATUS_DAMAGED;
     struct decision decision;
     decision_begin_event(&decision, hot, event, trail);
-    enum status status = find_cleared(&decision, event->name, &decision.wanted)
-                             ? clear_change(&decision)
-                             : STATUS_DAMAGED;
+    enum status status = find_cleared(&decision, event->name);
+    for (uint32_t i = 0; i < event->cleared_count && status == STATUS_OK; i++)
+        status = find_cleared(&decision, event->cleared[i]);
+    if (status == STATUS_OK)
+        status = clear_change(&decision);
     decision_end(&decision);
     return status;
 }

@@ -25,7 +25,7 @@
 static bool needs_user(enum hot_action action)
 {
     return action != HOT_ADD && action != HOT_COUNTS && action != HOT_LIST_REACTORS &&
-           action != HOT_DROP && action != HOT_TOP;
+           action != HOT_DROP && action != HOT_TOP && action != HOT_NAMES;
 }
 
 static bool changes_item(enum hot_action action)
@@ -104,6 +104,8 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
         return hot_memory_changes(hot, request, trail, scratch, LOAD_NOBODY);
     case HOT_TOP:
         return hot_memory_top(hot, request, scratch, LOAD_NOBODY);
+    case HOT_NAMES:
+        return true;
     default:
         ASSERT(request->action == HOT_FRIENDS);
         return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
@@ -280,7 +282,7 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_changes(hot, request, trail, scratch, worker);
         else if (request->action == HOT_TOP)
             hot_memory_top(hot, request, scratch, worker);
-        else
+        else if (request->action == HOT_FRIENDS)
             hot_memory_friends(hot, request, trail, scratch, worker);
     }
 }
