@@ -2,13 +2,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "cli/seed.h"
 
 /* The directory above is not ours: if it cannot be synced, as when it may not be read, that is told. */
 static bool make_directory(const char *path)
@@ -38,6 +37,11 @@ int data_directory_lock(const char *path, bool make)
     return lock;
 }
 
+/*
+ * What was served has to fit at the next start. Without a store nothing can be let go for it, so replay
+ * may have half of what is kept for connections, of which there are none yet: for the little that goes
+ * into memory in another order than it did while threads served it.
+ */
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget)
 {
@@ -47,15 +51,17 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
         log_error("%s", problem);
         return false;
     }
+    bool alone = options->store == OPTION_STORE_NONE;
     budget->limit = sizes->budget;
-    budget->reserve = sizes->connections;
+    budget->reserve = alone ? sizes->connections / 2 : sizes->connections;
     budget->connections_max = 4 * sizes->connections;
     parts->options = options;
     parts->sizes = sizes;
     parts->budget = budget;
-    if (getrandom(&parts->seed, sizeof parts->seed, 0) != sizeof parts->seed)
-        parts->seed = clock_monotonic_ns();
-    return recover(parts);
+    parts->seed = alone ? seed_keep(options->data) : seed_new();
+    bool recovered = recover(parts);
+    budget->reserve = sizes->connections;
+    return recovered;
 }
 
 /* Without this a mistyped --data would become a data directory. */

@@ -10,9 +10,14 @@
 /* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
 
-/* What a process with a store has beside what is counted: code, RocksDB's own, malloc's slack. */
-#define BESIDE_BYTES MIB(28)
-#define BESIDE_PART  16
+/*
+ * What a process has beside what is counted: code, the journal's ring (twice, as it is mapped twice),
+ * stacks of threads, malloc's slack, and with a store what RocksDB has for itself.
+ */
+#define BESIDE_BYTES       MIB(28)
+#define BESIDE_PART        16
+#define BESIDE_BYTES_ALONE MIB(26)
+#define BESIDE_PART_ALONE  32
 
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */
 #define WINDOW_EVENT_BYTES 512
@@ -51,13 +56,13 @@ static void share_rest(struct sizes *sizes, uint64_t left)
 bool sizes_suffice(const struct options *options, bool serves, char *problem, size_t size)
 {
     struct sizes sizes = sizes_of(options);
-    if (options->store == OPTION_STORE_NONE)
-        return true;
-    if (sizes.memory < SIZES_STORE_MIN)
-        snprintf(
-            problem, size, "--max-memory is too little: %llu MiB, and a store takes at least %llu",
-            (unsigned long long)(sizes.memory >> 20), (unsigned long long)(SIZES_STORE_MIN >> 20));
-    else if (serves && sizes.missing > 0)
+    bool alone = options->store == OPTION_STORE_NONE;
+    uint64_t least = alone ? SIZES_ALONE_MIN : SIZES_STORE_MIN;
+    if (sizes.memory < least)
+        snprintf(problem, size, "--max-memory is too little: %llu MiB, and %s takes at least %llu",
+                 (unsigned long long)(sizes.memory >> 20), alone ? "a server" : "a store",
+                 (unsigned long long)(least >> 20));
+    else if (!alone && serves && sizes.missing > 0)
         snprintf(problem, size,
                  "--max-memory leaves %llu KiB too little for what is served from memory: give "
                  "more, or less of it to --block-cache and --limit-memory",
@@ -77,7 +82,9 @@ struct sizes sizes_of(const struct options *options)
 {
     uint64_t bound =
         or_chosen(options->max_memory, sizes_usual_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
-    uint64_t beside = options->store == OPTION_STORE_NONE ? 0 : BESIDE_BYTES + bound / BESIDE_PART;
+    uint64_t beside = options->store == OPTION_STORE_NONE
+                          ? BESIDE_BYTES_ALONE + bound / BESIDE_PART_ALONE
+                          : BESIDE_BYTES + bound / BESIDE_PART;
     uint64_t memory = bound > beside ? bound - beside : 0;
     struct sizes sizes = {
         .memory = bound,
