@@ -33,13 +33,19 @@ static inline bool memory_charge_below(struct memory_budget *budget, size_t byte
     return false;
 }
 
-/* For data. False, and nothing charged, if the limit less the reserve would be passed. */
+/* What may be in use when data is charged. */
+static inline uint64_t memory_data_limit(const struct memory_budget *budget)
+{
+    return budget->limit - budget->reserve;
+}
+
+/* For data. False, and nothing charged, if that would be passed. */
 static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
 {
     struct memory_budget *whole = budget->within;
-    if (!memory_charge_below(budget, bytes, budget->limit - budget->reserve))
+    if (!memory_charge_below(budget, bytes, memory_data_limit(budget)))
         return false;
-    if (whole == NULL || memory_charge_below(whole, bytes, whole->limit - whole->reserve))
+    if (whole == NULL || memory_charge_below(whole, bytes, memory_data_limit(whole)))
         return true;
     atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
     return false;
@@ -72,6 +78,14 @@ static inline void memory_release_connection(struct memory_budget *budget, size_
 static inline uint64_t memory_used(struct memory_budget *budget)
 {
     return atomic_load_explicit(&budget->used, memory_order_relaxed);
+}
+
+/* That data may still charge. */
+static inline uint64_t memory_left(struct memory_budget *budget)
+{
+    uint64_t limit = memory_data_limit(budget);
+    uint64_t used = memory_used(budget);
+    return used < limit ? limit - used : 0;
 }
 
 #endif

@@ -15,6 +15,13 @@
  * room on cells of 8 bytes or a bitmap beside every page, at each free and alloc. Sifting costs
  * only when pages retire and can be done in steps: the list of one size at a time is set aside and
  * dealt back. Until a cell's turn comes, free_pop drops it if its page is retiring.
+ *
+ * Why what is free in retiring pages is remembered: an owner that finds no room for the last few cells of
+ * a page has to give up, and that is when memory is short. Were the free cells lost then, each such try
+ * would leave less to use than there was before it. A free cell has room for a link and its size.
+ *
+ * Why the last pages of the pool are for moving only: a page can be emptied when there is room for what
+ * may not go, and a pool that gives everything away has none when it is needed most.
  */
 #include "base/slab.h"
 
@@ -62,6 +69,8 @@ struct slab_pool {
     uint8_t **stock;   /* pages given back: first the charged ones, then the bare ones */
     size_t stock_room; /* enough for every page of every region */
     size_t free_count; /* charged */
+    size_t move_pages; /* of them, the last so many are for slabs that move */
+    size_t kept_pages; /* charged ones that stay, whoever else needs memory */
     size_t bare_count; /* only addresses: their memory is the system's */
     size_t region_count;
     uint64_t charged;
@@ -179,11 +188,11 @@ static uint8_t *pool_take_bare(struct slab_pool *pool)
     return page;
 }
 
-static uint8_t *pool_take_page(struct slab_pool *pool)
+static uint8_t *pool_take_page(struct slab_pool *pool, bool moving)
 {
     uint8_t *page = NULL;
     pthread_mutex_lock(&pool->lock);
-    if (pool->free_count != 0) {
+    if (pool->free_count > (moving ? 0 : pool->move_pages)) {
         page = stock_pop_free(pool);
     } else if (memory_charge(pool->budget, PAGE_CHARGE)) {
         page = pool_take_bare(pool);
@@ -204,6 +213,24 @@ static void pool_give_page(struct slab_pool *pool, uint8_t *page)
     pthread_mutex_unlock(&pool->lock);
 }
 
+bool slab_pool_keep(struct slab_pool *pool, uint64_t bytes, uint32_t move_pages)
+{
+    pool->kept_pages = bytes / SLAB_PAGE_BYTES + move_pages;
+    pool->move_pages = move_pages;
+    while (pool->charged < pool->kept_pages * PAGE_CHARGE) {
+        if (!memory_charge(pool->budget, PAGE_CHARGE))
+            return false;
+        uint8_t *page = pool_take_bare(pool);
+        if (page == NULL) {
+            memory_release(pool->budget, PAGE_CHARGE);
+            return false;
+        }
+        pool->charged += PAGE_CHARGE;
+        stock_push_free(pool, page);
+    }
+    return true;
+}
+
 /* Whole regions are touched at once. A kernel that cannot is only slower later. */
 void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes)
 {
@@ -222,9 +249,14 @@ void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes)
 size_t slab_pool_free_pages(struct slab_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    size_t count = pool->free_count;
+    size_t count = pool->free_count > pool->move_pages ? pool->free_count - pool->move_pages : 0;
     pthread_mutex_unlock(&pool->lock);
     return count;
+}
+
+bool slab_pool_has_page(struct slab_pool *pool)
+{
+    return memory_left(pool->budget) >= PAGE_CHARGE || slab_pool_free_pages(pool) > 0;
 }
 
 /* Whoever needs a page does not wait for the system: the lock is free meanwhile. */
@@ -232,7 +264,7 @@ static bool pool_shrink_page(struct slab_pool *pool)
 {
     uint8_t *page = NULL;
     pthread_mutex_lock(&pool->lock);
-    if (pool->free_count != 0)
+    if (pool->free_count > pool->move_pages && pool->charged > pool->kept_pages * PAGE_CHARGE)
         page = stock_pop_free(pool);
     pthread_mutex_unlock(&pool->lock);
     if (page == NULL)
@@ -313,6 +345,17 @@ static void free_push(struct slab *slab, uint32_t cell, uint32_t units)
     SLAB_HIDE(link, units * SLAB_UNIT);
 }
 
+/* A free cell of a retiring page, remembered with its size for the case that the page stays. */
+static void aside_push(struct slab *slab, uint32_t cell, uint32_t units)
+{
+    uint32_t *link = slab_at(slab, cell);
+    SLAB_REVEAL(link, SLAB_UNIT);
+    link[0] = slab->aside;
+    link[1] = units;
+    slab->aside = cell;
+    SLAB_HIDE(link, units * SLAB_UNIT);
+}
+
 static uint32_t list_pop(struct slab *slab, uint32_t *list, uint32_t units)
 {
     while (*list != 0) {
@@ -325,7 +368,7 @@ static uint32_t list_pop(struct slab *slab, uint32_t *list, uint32_t units)
             *state += (uint16_t)units;
             return cell;
         }
-        SLAB_HIDE(link, units * SLAB_UNIT);
+        aside_push(slab, cell, units);
     }
     return 0;
 }
@@ -351,17 +394,9 @@ static uint32_t number_pop(struct slab *slab, uint32_t *list)
     return number;
 }
 
-/*
- * A page to give out from *next to *end. What is left of the one before goes to the free cells of
- * its size.
- */
-static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t *end)
+/* What is left of a page that was given out goes to the free cells of its size. */
+static void fresh_close(struct slab *slab, uint32_t *next, const uint32_t *end)
 {
-    if (slab->gone == 0 && slab->page_count == slab->page_limit)
-        return false;
-    uint8_t *page = pool_take_page(slab->pool);
-    if (page == NULL)
-        return false;
     while (*next != *end) {
         uint32_t left = *end - *next;
         uint32_t units = left < SLAB_CELL_CLASSES ? left : SLAB_CELL_CLASSES - 1;
@@ -369,6 +404,18 @@ static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t
         free_push(slab, *next, units);
         *next += units;
     }
+}
+
+/* A page to give out from *next to *end; that before is closed. */
+static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t *end)
+{
+    if (slab->gone == 0 && slab->page_count == slab->page_limit)
+        return false;
+    uint8_t *page = pool_take_page(slab->pool, slab->moving);
+    if (page == NULL)
+        return false;
+    slab->taken++;
+    fresh_close(slab, next, end);
     uint32_t number = slab->gone != 0 ? number_pop(slab, &slab->gone) : slab->page_count++;
     atomic_store_explicit(&slab->pages[number], page, memory_order_release);
     uint32_t skipped = number == 0; /* handle 0 is no cell */
@@ -475,7 +522,7 @@ void slab_free(struct slab *slab, uint32_t cell, size_t size)
     }
     *state -= (uint16_t)units;
     slab->retire_units -= units;
-    SLAB_HIDE(slab_at(slab, cell), size);
+    aside_push(slab, cell, units);
 }
 
 /* How full a page is: 0 if there is nothing in it, then in sixteenths. */
@@ -519,7 +566,10 @@ static void pages_retire(struct slab *slab, uint32_t level, uint32_t some)
 
 uint32_t slab_retire_begin(struct slab *slab, uint32_t count)
 {
-    ASSERT(slab->retiring == 0);
+    ASSERT(slab->retiring == 0 && slab->aside == 0);
+    slab->taken = 0;
+    if (slab->fresh_end - slab->fresh < SLAB_CELL_CLASSES) /* there may be cells it cannot hold */
+        fresh_close(slab, &slab->fresh, &slab->fresh_end);
     uint32_t pages[LEVELS + 1] = {0};
     for (uint32_t number = 0; number < slab->page_count; number++)
         pages[page_level(slab, number)]++;
@@ -553,10 +603,12 @@ bool slab_retire_sift(struct slab *slab, uint32_t cells)
         uint32_t *link = slab_at(slab, cell);
         SLAB_REVEAL(link, SLAB_UNIT);
         slab->sift = *link;
-        if (!slab_is_retiring(slab, cell)) {
-            *link = slab->free[slab->sift_units];
-            slab->free[slab->sift_units] = cell;
+        if (slab_is_retiring(slab, cell)) {
+            aside_push(slab, cell, slab->sift_units);
+            continue;
         }
+        *link = slab->free[slab->sift_units];
+        slab->free[slab->sift_units] = cell;
         SLAB_HIDE(link, SLAB_UNIT);
     }
 }
@@ -566,6 +618,7 @@ void slab_retire_end(struct slab *slab)
     ASSERT(slab->retire_units == 0);
     while (!slab_retire_sift(slab, UINT32_MAX)) {
     }
+    slab->aside = 0;
     while (slab->retiring != 0) {
         uint32_t number = number_pop(slab, &slab->retiring);
         ASSERT(slab->states[number] == SLAB_PAGE_RETIRING);
@@ -582,6 +635,16 @@ void slab_retire_cancel(struct slab *slab)
     while (slab->retiring != 0)
         slab->states[number_pop(slab, &slab->retiring)] &= (uint16_t)~SLAB_PAGE_RETIRING;
     slab->retire_units = 0;
+    while (slab->aside != 0) {
+        uint32_t cell = slab->aside;
+        uint32_t *link = slab_at(slab, cell);
+        SLAB_REVEAL(link, SLAB_UNIT);
+        uint32_t units = link[1];
+        slab->aside = link[0];
+        link[0] = slab->free[units];
+        slab->free[units] = cell;
+        SLAB_HIDE(link, SLAB_UNIT);
+    }
 }
 
 uint32_t slab_retire_empty(struct slab *slab)

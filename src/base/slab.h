@@ -14,7 +14,9 @@
  * nothing is put into them any more. The owner then frees what is in them, or moves it to cells
  * that it takes and frees it there: slab_is_retiring tells for each of its cells. When
  * slab_retire_left is 0 nothing is left in them and slab_retire_end gives them to the pool; an
- * owner that gets stuck calls slab_retire_cancel. Between the calls the lock may be given up.
+ * owner that gets stuck calls slab_retire_cancel. Between the calls the lock may be given up. An owner
+ * that found no room to move to may try again with one page and `moving` set: some pages of the pool
+ * are for that alone (slab_pool_keep).
  */
 #ifndef LAUD_BASE_SLAB_H
 #define LAUD_BASE_SLAB_H
@@ -58,6 +60,9 @@ struct slab {
     uint32_t sift_next;    /* and the next size to look at */
     uint32_t retiring;     /* list of retiring pages */
     uint32_t retire_units; /* in use in them */
+    uint32_t aside;        /* free cells in them, linked, each with its size */
+    uint32_t taken;        /* pages taken from the pool since they began to retire */
+    bool moving;           /* may take the pool's last pages: set by the owner, under its lock */
     uint32_t hand;         /* page number where the search for the next ones begins */
     uint32_t gone;         /* list of numbers without a page */
     uint32_t *links;       /* by page number: the next of its list. Lists hold numbers plus 1 */
@@ -73,13 +78,21 @@ void slab_pool_free(struct slab_pool *pool);
 struct memory_budget *slab_pool_budget(struct slab_pool *pool);
 
 /*
+ * So many bytes of pages are charged from now on, whoever else needs memory, and `move_pages` more that
+ * only slabs get whose owner moves what is in retiring pages. Pages made ready count. False: the budget
+ * has less. Nobody else uses the pool yet.
+ */
+bool slab_pool_keep(struct slab_pool *pool, uint64_t bytes, uint32_t move_pages);
+/*
  * Takes so many bytes from the system ahead of use, charged: the first touch of memory is slow, and
  * a burst should not wait for it. As far as there are that many; nobody else uses the pool yet.
  */
 void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes);
-/* Pages that slabs have given back, charged and ready for the next that needs one. */
+/* Pages that are charged and ready for the next slab that needs one. */
 size_t slab_pool_free_pages(struct slab_pool *pool);
-/* Gives up to so many bytes of them to the system and the budget; returns how many it gave. */
+/* Would a slab that needs a page get one? */
+bool slab_pool_has_page(struct slab_pool *pool);
+/* Gives up to so many bytes of them, past those kept, to the system and the budget; returns how many. */
 size_t slab_pool_shrink(struct slab_pool *pool, size_t bytes);
 
 bool slab_init(struct slab *slab, struct slab_pool *pool); /* false: no memory */
@@ -110,7 +123,7 @@ uint32_t slab_retire_begin(struct slab *slab, uint32_t count);
 bool slab_retire_sift(struct slab *slab, uint32_t cells);
 /* Nothing is left in the retiring pages: they go to the pool. */
 void slab_retire_end(struct slab *slab);
-/* The pages are as before, but what was free in them stays unused until they retire again. */
+/* The pages are as before, and what is free in them can be had again. */
 void slab_retire_cancel(struct slab *slab);
 /* Gives the pages without a cell in use to the pool, all in one go; returns how many. */
 uint32_t slab_retire_empty(struct slab *slab);

@@ -3,22 +3,22 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "cli/seed.h"
 #include "cli/store_names.h"
 #include "journal/file/journal_file.h"
 #include "store/rocksdb/store_rocksdb.h"
 
 /* What a data directory may hold. The others may stand in a file system or a repository from its start. */
-static const char *const own_names[] = {"LOCK",       "journal",    "store",        "filters",
-                                        "trends",     "boards",     "importing",    "filters.tmp",
-                                        "trends.tmp", "boards.tmp", "importing.tmp"};
+static const char *const own_names[] = {"LOCK",        "journal",    "store",      "filters",
+                                        "trends",      "boards",     "importing",  "clock",
+                                        "filters.tmp", "trends.tmp", "boards.tmp", "importing.tmp",
+                                        "clock.tmp",   "seed",       "seed.tmp"};
 
 struct entries {
     bool lock;
@@ -104,6 +104,11 @@ int data_directory_lock(const char *path, bool make)
     return lock;
 }
 
+/*
+ * What was served has to fit at the next start. Without a store nothing can be let go for it, so replay
+ * may have half of what is kept for connections, of which there are none yet: for the little that goes
+ * into memory in another order than it did while threads served it.
+ */
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget)
 {
@@ -113,15 +118,17 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
         log_error("%s", problem);
         return false;
     }
+    bool alone = options->store == OPTION_STORE_NONE;
     budget->limit = sizes->budget;
-    budget->reserve = sizes->connections;
+    budget->reserve = alone ? sizes->connections / 2 : sizes->connections;
     budget->connections_max = 4 * sizes->connections;
     parts->options = options;
     parts->sizes = sizes;
     parts->budget = budget;
-    if (getrandom(&parts->seed, sizeof parts->seed, 0) != sizeof parts->seed)
-        parts->seed = clock_monotonic_ns();
-    return recover(parts);
+    parts->seed = alone ? seed_keep(options->data) : seed_new();
+    bool recovered = recover(parts);
+    budget->reserve = sizes->connections;
+    return recovered;
 }
 
 /* Without this a mistyped --data would become a data directory. */

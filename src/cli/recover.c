@@ -271,6 +271,7 @@ static bool open_hot(struct recovered *r)
         .shelf_max = (uint32_t)r->options->shelf_max,
         .shelf_age_s = (uint32_t)(r->options->shelf_age_ms / 1000),
         .ready_bytes = r->sizes->ready,
+        .keep_least = true,
         .item_ttl_s = (uint32_t)(r->options->item_ttl_ms / 1000),
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
         .token_max = r->options->token_max,

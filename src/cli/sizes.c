@@ -10,9 +10,14 @@
 /* What memory may be pinned for a byte of journal, about. */
 #define PINNED_FACTOR 3
 
-/* What a process with a store has beside what is counted: code, RocksDB's own, malloc's slack. */
-#define BESIDE_BYTES MIB(28)
-#define BESIDE_PART  16
+/*
+ * What a process has beside what is counted: code, the journal's ring (twice, as it is mapped twice),
+ * stacks of threads, malloc's slack, and with a store what RocksDB has for itself.
+ */
+#define BESIDE_BYTES       MIB(28)
+#define BESIDE_PART        16
+#define BESIDE_BYTES_ALONE MIB(26)
+#define BESIDE_PART_ALONE  32
 
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */
 #define WINDOW_EVENT_BYTES 512
@@ -51,15 +56,15 @@ static void share_rest(struct sizes *sizes, uint64_t left)
 bool sizes_suffice(const struct options *options, bool serves, char *problem, size_t size)
 {
     struct sizes sizes = sizes_of(options);
-    if (options->store == OPTION_STORE_NONE)
-        return true;
-    if (sizes.memory < SIZES_STORE_MIN)
+    bool alone = options->store == OPTION_STORE_NONE;
+    uint64_t least = alone ? SIZES_ALONE_MIN : SIZES_STORE_MIN;
+    if (sizes.memory < least)
         snprintf(problem, size,
-                 "--max-memory is too little: it is %llu MiB, and a server with a store needs at "
+                 "--max-memory is too little: it is %llu MiB, and a server %s a store needs at "
                  "least %llu MiB",
-                 (unsigned long long)(sizes.memory >> 20),
-                 (unsigned long long)(SIZES_STORE_MIN >> 20));
-    else if (serves && sizes.missing > 0)
+                 (unsigned long long)(sizes.memory >> 20), alone ? "without" : "with",
+                 (unsigned long long)(least >> 20));
+    else if (!alone && serves && sizes.missing > 0)
         snprintf(problem, size,
                  "--max-memory is %llu KiB too little: raise it, or lower --block-cache or "
                  "--limit-memory",
@@ -79,7 +84,9 @@ struct sizes sizes_of(const struct options *options)
 {
     uint64_t bound =
         or_chosen(options->max_memory, sizes_usual_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
-    uint64_t beside = options->store == OPTION_STORE_NONE ? 0 : BESIDE_BYTES + bound / BESIDE_PART;
+    uint64_t beside = options->store == OPTION_STORE_NONE
+                          ? BESIDE_BYTES_ALONE + bound / BESIDE_PART_ALONE
+                          : BESIDE_BYTES + bound / BESIDE_PART;
     uint64_t memory = bound > beside ? bound - beside : 0;
     struct sizes sizes = {
         .memory = bound,

@@ -33,6 +33,9 @@ struct sizes {
 /* Less than this is too little for a store. */
 #define SIZES_STORE_MIN MIB(64)
 
+/* Likewise for a server without one. */
+#define SIZES_ALONE_MIN MIB(40)
+
 /* Less than this is too little for the filters. */
 #define SIZES_FILTERS_MIN MIB(1)
 

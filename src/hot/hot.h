@@ -169,6 +169,7 @@ struct hot_ops {
                   struct hot_scratch *scratch);
     void (*run_blocking)(struct hot *hot, unsigned worker, struct hot_request *requests,
                          size_t count, struct hot_scratch *scratch);
+    enum status (*admit)(struct hot *hot);
     void (*stats)(struct hot *hot, struct hot_stats *out);
     void (*close)(struct hot *hot);
 };
@@ -196,6 +197,12 @@ static inline void hot_run_blocking(struct hot *hot, unsigned worker, struct hot
                                     size_t count, struct hot_scratch *scratch)
 {
     hot->ops->run_blocking(hot, worker, requests, count, scratch);
+}
+
+/* What a write that needs more memory would be told now: OK, or why it would be refused. */
+static inline enum status hot_admit(struct hot *hot)
+{
+    return hot->ops->admit(hot);
 }
 
 static inline void hot_stats(struct hot *hot, struct hot_stats *out)

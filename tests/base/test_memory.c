@@ -12,6 +12,7 @@ static void test_data_leaves_the_reserve(void **state)
     (void)state;
     struct memory_budget budget = {.limit = 100, .reserve = 10};
     assert_true(memory_charge(&budget, 90));
+    assert_int_equal(memory_left(&budget), 0);
     assert_false(memory_charge(&budget, 1));
     assert_true(memory_charge_connection(&budget, 10));
     assert_false(memory_charge_connection(&budget, 1));

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cli/data_directory.h"
+#include "cli/seed.h"
 #include "hot/memory/hot_memory.h"
 #include "journal/file/journal_file.h"
 
@@ -191,14 +192,41 @@ static void test_too_much_for_memory_is_no_damage(void **state)
 {
     (void)state;
     struct journal *journal = begin_journal();
-    add_likes(journal, 0, LIKES);
+    add_likes(journal, 0, 150000);
     end_journal(journal);
-    assert_false(start("none", "4M"));
+    assert_false(start("none", "40M"));
     stop();
     assert_says(
-        "cannot start: the data does not fit in memory: raise --max-memory, which is 4 MiB");
+        "cannot start: the data does not fit in memory: raise --max-memory, which is 40 MiB");
     assert_null(strstr(said, "offset"));
+    assert_true(start("none", "256M"));
+    stop();
+}
+
+/* Without a store the tables keep their seed; a file that is not good is told, and made anew. */
+static void test_alone_the_seed_stays(void **state)
+{
+    (void)state;
+    char path[RECOVER_PATH_BYTES];
+    end_journal(begin_journal());
     assert_true(start("none", "64M"));
+    uint64_t seed = started.parts.seed;
+    assert_int_equal(started.budget.reserve, started.sizes.connections);
+    stop();
+    assert_true(start("none", "64M"));
+    assert_true(started.parts.seed == seed);
+    stop();
+    snprintf(path, sizeof path, "%s/" SEED_NAME, data);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("laud-seed 1 0123456789abcdeg\n", file);
+    fclose(file);
+    assert_true(start("none", "64M"));
+    assert_says("seed cannot be read");
+    seed = started.parts.seed;
+    stop();
+    assert_true(start("none", "64M"));
+    assert_true(started.parts.seed == seed);
     stop();
 }
 
@@ -257,6 +285,7 @@ int main(void)
         CASE(test_a_wrong_event_is_named_itself),
         CASE(test_a_wrong_event_at_the_end_is_named_too),
         CASE(test_too_much_for_memory_is_no_damage),
+        CASE(test_alone_the_seed_stays),
         CASE(test_it_can_be_stopped_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,24 @@ static void shares_fit(void **state)
     }
 }
 
+/* Without a store, too, something is left for what nobody counts, and less than that is refused. */
+static void alone_some_is_left(void **state)
+{
+    (void)state;
+    struct options options = usual_options();
+    char problem[256] = "";
+    options.store = OPTION_STORE_NONE;
+    for (uint64_t memory = SIZES_ALONE_MIN; memory < 1ULL << 50; memory *= 3) {
+        options.max_memory = memory;
+        struct sizes sizes = sizes_of(&options);
+        assert_true(sizes.budget >= MIB(12) && sizes.budget <= memory - MIB(26));
+        assert_true(sizes_suffice(&options, true, problem, sizeof problem));
+    }
+    options.max_memory = SIZES_ALONE_MIN - 1;
+    assert_false(sizes_suffice(&options, true, problem, sizeof problem));
+    assert_non_null(strstr(problem, "--max-memory is too little"));
+}
+
 /* What filters, which come first, could take, and what else an option gives away, is not the hot tier's. */
 static void the_hot_tier_has_its_share(void **state)
 {
@@ -220,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_fit),
+        cmocka_unit_test(alone_some_is_left),
         cmocka_unit_test(the_hot_tier_has_its_share),
         cmocka_unit_test(what_is_given_is_taken),
         cmocka_unit_test(the_largest_that_can_be_given_adds_up),

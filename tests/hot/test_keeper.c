@@ -262,10 +262,14 @@ static void test_refused_only_when_all_is_pinned(void **state)
     struct bed bed;
     open_timed(&bed, MIB(14));
     uint32_t next = 0;
+    assert_int_equal(hot_admit(bed.hot), STATUS_OK);
     uint64_t first = write_until_full(&bed, &next);
     assert_true(first > 10000);
     for (int round = 0; round < 3; round++) {
+        assert_int_equal(hot_admit(bed.hot), STATUS_NO_MEMORY);
         bed_project_all(&bed);
+        bed_keep(&bed, START_S);
+        assert_int_equal(hot_admit(bed.hot), STATUS_OK);
         assert_true(clean_rows(&bed) > first / 2);
         uint64_t more = write_until_full(&bed, &next);
         uint64_t rows = bed_stats(&bed).users + bed_stats(&bed).items;
@@ -279,6 +283,72 @@ static void test_refused_only_when_all_is_pinned(void **state)
     for (uint32_t number = 0; number < next; number += 7)
         assert_int_equal(bed_change(&bed, HOT_SET, id_number(number), LIKE, item_number(number), 1),
                          0);
+    bed_close(&bed);
+}
+
+/* All free room of a slab becomes cells of the smallest size, as after many moves with no memory left. */
+static void crumble(struct slab *slab)
+{
+    uint32_t *cells = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (uint32_t cell; (cell = slab_alloc(slab, SLAB_UNIT)) != 0; cells[count++] = cell) {
+        if (count < capacity)
+            continue;
+        capacity = capacity == 0 ? 1024 : 2 * capacity;
+        cells = realloc(cells, capacity * sizeof(*cells));
+        assert_non_null(cells);
+    }
+    while (count > 0)
+        slab_free(slab, cells[--count], SLAB_UNIT);
+    free(cells);
+}
+
+/* A like of one of few items by the next user; false: there is no memory, whatever the keeper does. */
+static bool like_next(struct bed *bed, uint64_t *next)
+{
+    struct item item = {.id = {.lo = 100 + *next % 100}};
+    struct hot_request request = {.action = HOT_SET,
+                                  .user = {.lo = ++*next},
+                                  .name = LIKE,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = START_S};
+    for (int i = 0; bed_run(bed, &request) == STATUS_NO_MEMORY && i < 4; i++)
+        bed_keep(bed, START_S);
+    return request.status == STATUS_OK;
+}
+
+/*
+ * Connections have all that was left, and keep it; no free cell is large enough to move anything to, and
+ * a few users here and there are not clean. Those that are can go all the same, and their room serves
+ * whoever comes next.
+ */
+static void test_nothing_left_to_move_to(void **state)
+{
+    (void)state;
+    struct bed bed;
+    open_timed(&bed, MIB(14));
+    struct hot_memory *hot = hot_memory_of(bed.hot);
+    uint64_t next = 0;
+    bed.budget.reserve = MIB(1);
+    while (like_next(&bed, &next))
+        continue;
+    while (memory_charge_connection(&bed.budget, KIB(16)))
+        continue;
+    for (uint32_t i = 0; i < LIMIT_SHARDS; i++)
+        crumble(&hot->users[i].slab);
+    bed_project_all(&bed);
+    for (uint64_t user = 1; user < next; user += 50) {
+        struct item other = {.id = {.lo = 100 + (user + 50) % 100}};
+        assert_int_equal(bed_change(&bed, HOT_SET, (struct id){.lo = user}, LIKE, other, START_S),
+                         1);
+    }
+    uint64_t refused = 0;
+    for (int i = 0; i < 5000; i++)
+        refused += !like_next(&bed, &next);
+    assert_int_equal(refused, 0);
+    memory_release_connection(&bed.budget, atomic_load(&bed.budget.connections));
     bed_close(&bed);
 }
 
@@ -324,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_cleared_are_forgotten_once_clean),
         cmocka_unit_test(test_a_load_keeps_what_came_after),
         cmocka_unit_test(test_refused_only_when_all_is_pinned),
+        cmocka_unit_test(test_nothing_left_to_move_to),
         cmocka_unit_test(test_the_least_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

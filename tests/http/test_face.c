@@ -489,6 +489,13 @@ static void ready_or_not(void **state)
     int client = http_open();
     get(client, "/readyz");
     expect(client, 200, "{\"status\":\"ready\"}");
+    atomic_store(&fake.admits, STATUS_NO_MEMORY);
+    get(client, "/readyz");
+    assert_int_equal(read_response(client, false), 503);
+    assert_non_null(strstr(body, "the memory limit is reached"));
+    atomic_store(&fake.admits, STATUS_OK);
+    get(client, "/readyz");
+    expect(client, 200, "{\"status\":\"ready\"}");
     atomic_store(&fake.server.guard.stopping, true);
     get(client, "/readyz");
     assert_int_equal(read_response(client, false), 503);

@@ -106,6 +106,11 @@ static void fake_run_blocking(struct hot *hot, unsigned worker, struct hot_reque
         answer(fake, &requests[i], scratch);
 }
 
+static enum status fake_admit(struct hot *hot)
+{
+    return (enum status)atomic_load(&fake_of(hot)->admits);
+}
+
 static void fake_stats(struct hot *hot, struct hot_stats *out)
 {
     (void)hot;
@@ -120,6 +125,7 @@ static void fake_close(struct hot *hot)
 static const struct hot_ops ops = {.name = "fake",
                                    .run = fake_run,
                                    .run_blocking = fake_run_blocking,
+                                   .admit = fake_admit,
                                    .stats = fake_stats,
                                    .close = fake_close};
 

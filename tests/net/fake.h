@@ -28,6 +28,7 @@ struct fake {
     struct server server;
     _Atomic int64_t moving; /* its counter */
     _Atomic bool early;     /* MOVING needs the store, and workers answer before they wait */
+    _Atomic int admits;     /* what writes that need memory are told: a status */
     uint64_t used;          /* of the budget, before the server started */
     char directory[64];
 

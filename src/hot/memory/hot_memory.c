@@ -335,6 +335,13 @@ enum status hot_memory_apply(struct hot *base, const struct event *events, size_
     return status;
 }
 
+static enum status hot_memory_admit(struct hot *base)
+{
+    struct hot_memory *hot = hot_memory_of(base);
+    bool may = slab_pool_has_page(hot->pool) || keeper_is_patient(&hot->keeper);
+    return may ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 static void hot_memory_stats(struct hot *base, struct hot_stats *out)
 {
     struct hot_memory *hot = hot_memory_of(base);
@@ -391,6 +398,7 @@ static const struct hot_ops hot_memory_ops = {
     .name = "memory",
     .run = hot_memory_run,
     .run_blocking = hot_memory_run_blocking,
+    .admit = hot_memory_admit,
     .stats = hot_memory_stats,
     .close = hot_memory_close,
 };
@@ -432,10 +440,21 @@ static struct hot_memory *hot_memory_alloc(struct memory_budget *budget)
  * Of each shard two pages stay whatever is evicted: the one it fills, and that of its table. There must
  * be some more, to be emptied for whoever comes next.
  */
+#define PAGES_STAYING (2 * LIMIT_SHARDS * 2)
+#define PAGES_LEAST   (PAGES_STAYING + PAGES_STAYING / 4)
+
+/* What has to move out of a page fits in another, or with gaps between cells in two. */
+#define MOVE_PAGES 2
+
 uint64_t hot_memory_least(uint64_t budget_bytes)
 {
-    uint64_t staying = (uint64_t)2 * LIMIT_SHARDS * 2 * SLAB_PAGE_BYTES;
-    return staying + staying / 4 + boards_share(budget_bytes);
+    return (uint64_t)PAGES_LEAST * SLAB_PAGE_BYTES + boards_share(budget_bytes);
+}
+
+static bool pool_keep(struct slab_pool *pool, bool least)
+{
+    uint64_t pages = least ? PAGES_LEAST - MOVE_PAGES : 0;
+    return slab_pool_keep(pool, pages * SLAB_PAGE_BYTES, MOVE_PAGES);
 }
 
 struct hot *hot_memory_open(const struct hot_memory_options *options)
@@ -467,7 +486,8 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
     slab_pool_make_ready(hot->pool, options->ready_bytes);
-    if (!shards_init(hot)) {
+    bool kept = hot->store == NULL || pool_keep(hot->pool, options->keep_least);
+    if (!shards_init(hot) || !kept) {
         hot_memory_close(&hot->hot);
         return NULL;
     }

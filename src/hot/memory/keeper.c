@@ -61,6 +61,9 @@ struct walk {
     uint32_t clean;
     uint32_t now_s;
     uint64_t may_move; /* bytes that may move although they could go */
+    uint32_t pages;    /* that are being emptied */
+    uint32_t cursor;   /* how far the table has been walked for that */
+    bool emptied;      /* they were */
 };
 
 static bool user_is_clean(const struct walk *walk, const struct user_row *row)
@@ -173,38 +176,83 @@ static void relocate_rest(struct walk *walk)
         continue;
 }
 
-/* Empties some of a shard's pages. */
+/* One step of emptying pages, under the shard's lock; true: there is more to do. */
+typedef bool retire_step(struct walk *walk, struct side *side);
+
+static bool step_sift(struct walk *walk, struct side *side)
+{
+    (void)walk;
+    return !slab_retire_sift(side->slab, SIFT_CELLS);
+}
+
+static bool step_visit(struct walk *walk, struct side *side)
+{
+    walk->clean = loads_clean(&walk->hot->loads);
+    walk->cursor = table_visit_some(side->table, walk->cursor, STEP_BUCKETS, side->visit, walk);
+    return walk->cursor != 0;
+}
+
+/* How many pages that won: those that what was moved is in now do not count. */
+static bool step_end(struct walk *walk, struct side *side)
+{
+    relocate_rest(walk);
+    walk->emptied = slab_retire_left(side->slab) == 0;
+    if (walk->emptied)
+        slab_retire_end(side->slab);
+    else
+        slab_retire_cancel(side->slab);
+    uint32_t taken = side->slab->taken;
+    if (walk->emptied && walk->pages > taken)
+        count(&walk->hot->keeper.stats.pages, walk->pages - taken);
+    return false;
+}
+
+/* Empties this many of a shard's pages, or fewer if it has not as many; false: there was no room for it. */
+static bool retire_pages(struct walk *walk, struct side *side, uint32_t pages, bool moving)
+{
+    static retire_step *const steps[] = {step_sift, step_visit, step_end};
+    pthread_mutex_lock(side->lock);
+    walk->pages = slab_retire_begin(side->slab, pages);
+    pthread_mutex_unlock(side->lock);
+    if (walk->pages == 0)
+        return true;
+    walk->cursor = 0;
+    walk->may_move = moving ? 0 : (uint64_t)walk->pages * SLAB_PAGE_BYTES / 2;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        bool more = true;
+        while (more) {
+            pthread_mutex_lock(side->lock);
+            side->slab->moving = moving;
+            more = steps[i](walk, side);
+            side->slab->moving = false;
+            pthread_mutex_unlock(side->lock);
+        }
+    }
+    return walk->emptied;
+}
+
+/* Is there so much room in between that a page less would do? */
+static bool has_idle_page(struct side *side)
+{
+    pthread_mutex_lock(side->lock);
+    bool has = slab_idle_bytes(side->slab) >= SLAB_PAGE_BYTES;
+    pthread_mutex_unlock(side->lock);
+    return has;
+}
+
+/*
+ * Empties some of a shard's pages. Where memory is spent there may be no room for what cannot go, though
+ * it be a few cells: then one page alone is emptied, with pages that are kept for nothing else. It gives
+ * at least as much as it takes, so that there is always a next time.
+ */
 static void shard_retire(struct walk *walk)
 {
     struct side side = side_of(walk);
     pthread_mutex_lock(side.lock);
-    uint32_t pages = slab_retire_begin(side.slab, side.slab->page_count / RETIRE_PART + 1);
-    bool sifted = pages == 0;
+    uint32_t pages = side.slab->page_count / RETIRE_PART + 1;
     pthread_mutex_unlock(side.lock);
-    if (pages == 0)
-        return;
-    walk->may_move = (uint64_t)pages * SLAB_PAGE_BYTES / 2;
-    while (!sifted) {
-        pthread_mutex_lock(side.lock);
-        sifted = slab_retire_sift(side.slab, SIFT_CELLS);
-        pthread_mutex_unlock(side.lock);
-    }
-    uint32_t cursor = 0;
-    do {
-        pthread_mutex_lock(side.lock);
-        walk->clean = loads_clean(&walk->hot->loads);
-        cursor = table_visit_some(side.table, cursor, STEP_BUCKETS, side.visit, walk);
-        pthread_mutex_unlock(side.lock);
-    } while (cursor != 0);
-    pthread_mutex_lock(side.lock);
-    relocate_rest(walk);
-    if (slab_retire_left(side.slab) == 0) {
-        slab_retire_end(side.slab);
-        count(&walk->hot->keeper.stats.pages, pages);
-    } else {
-        slab_retire_cancel(side.slab);
-    }
-    pthread_mutex_unlock(side.lock);
+    if (!retire_pages(walk, &side, pages, false) && has_idle_page(&side))
+        (void)retire_pages(walk, &side, 1, true);
 }
 
 /* How much more must be freed: for the filters to grow, and for whatever comes. */
@@ -215,16 +263,16 @@ static uint64_t shortage(struct hot_memory *hot)
     struct filter_stats known = {0};
     filters_stats(hot->filters, &live, &known);
     uint64_t limit = budget->limit - budget->reserve;
-    uint64_t used = memory_used(budget);
-    uint64_t left = used < limit ? limit - used : 0;
+    uint64_t left = memory_left(budget);
     uint64_t growth = FILTER_GROWTH * (live.bytes > known.bytes ? live.bytes : known.bytes);
     if (growth > limit / FILTER_PART)
         growth = limit / FILTER_PART;
     uint64_t room = filters_room(hot->filters);
     if (growth > room)
         growth = room;
-    if (left < growth)
-        left += slab_pool_shrink(hot->pool, growth - left);
+    if (left < growth && slab_pool_shrink(hot->pool, growth - left) > 0)
+        left = memory_left(
+            budget); /* not always as much more: connections may go past what data may */
     uint64_t wanted = growth + (limit / FREE_PART > FREE_MIN ? limit / FREE_PART : FREE_MIN);
     uint64_t free = left + slab_pool_free_pages(hot->pool) * SLAB_PAGE_BYTES;
     return free < wanted ? wanted - free : 0;
@@ -470,6 +518,20 @@ void keeper_stop(struct hot_memory *hot)
     keeper->running = false;
 }
 
+/* Under the lock. */
+static bool has_patience(const struct keeper *keeper)
+{
+    return keeper->patience > 0 && keeper->running && !keeper->stopping;
+}
+
+bool keeper_is_patient(struct keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    bool patient = has_patience(keeper);
+    pthread_mutex_unlock(&keeper->lock);
+    return patient;
+}
+
 /* A round may be halfway through: only one that begins after this counts. */
 bool keeper_wait(struct hot_memory *hot, unsigned tries)
 {
@@ -480,15 +542,14 @@ bool keeper_wait(struct hot_memory *hot, unsigned tries)
     uint64_t until_round = keeper->rounds + 2;
     struct timespec until = clock_after_ms(ROUND_MS);
     int result = 0;
-    bool patient = keeper->patience > 0;
+    bool patient = has_patience(keeper);
     keeper->patience -= patient;
-    while (patient && keeper->running && !keeper->stopping && keeper->rounds < until_round &&
-           result == 0) {
+    while (patient && !keeper->stopping && keeper->rounds < until_round && result == 0) {
         keeper->wanted = true;
         pthread_cond_signal(&keeper->asked);
         result = pthread_cond_timedwait(&keeper->turned, &keeper->lock, &until);
     }
-    bool again = patient && keeper->running && !keeper->stopping;
+    bool again = patient && !keeper->stopping;
     pthread_mutex_unlock(&keeper->lock);
     return again;
 }

@@ -59,6 +59,9 @@ void keeper_destroy(struct keeper *keeper);
  */
 bool keeper_wait(struct hot_memory *hot, unsigned tries);
 
+/* Would the next who needs memory wait for a round, and not be refused at once? */
+bool keeper_is_patient(struct keeper *keeper);
+
 /* One round, as the thread does it; for tests, which have no thread. */
 void keeper_round(struct hot_memory *hot, uint64_t now_ms);
 
