@@ -470,6 +470,15 @@ static void test_emptiest_pages_retire_first(void **state)
     assert_true(slab_at(&bed.slab, slab_alloc(&bed.slab, 1024)) != NULL);
     slab_retire_cancel(&bed.slab);
     assert_false(slab_is_retiring(&bed.slab, cells[7 * IN_PAGE]));
+    bool turns[PAGES + 1] = {false}; /* it could not be emptied: now each page has its turn */
+    for (uint32_t i = 0; i < PAGES; i++) {
+        assert_int_equal(slab_retire_begin(&bed.slab, 1), 1);
+        turns[bed.slab.retiring - 1] = true;
+        slab_retire_cancel(&bed.slab);
+    }
+    for (uint32_t i = 0; i < PAGES * IN_PAGE; i++)
+        assert_true(cells[i] == 0 || turns[cells[i] >> SLAB_PAGE_SHIFT] ||
+                    cells[i] >> SLAB_PAGE_SHIFT == bed.slab.fresh >> SLAB_PAGE_SHIFT);
 
     /* Equally full ones each in their turn, and none twice before the others. */
     slab_free(&bed.slab, cells[7 * IN_PAGE], 1024);
