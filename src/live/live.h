@@ -21,9 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "net/buffer.h"
 
 struct conn;
 struct job;
