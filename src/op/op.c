@@ -125,7 +125,7 @@ static void note_refused(struct decoding *d, enum status status, enum name_role 
 
 /* Of UUIDs, those that look like a decimal inside are no ids. */
 #define AN_ID                                                                                      \
-    "a decimal number of 64 bits without a sign, or a UUID that does not begin with 16 zeros"
+    "an unsigned 64-bit decimal number, or a UUID that does not begin with 16 zeros"
 
 static enum status decode_user(struct decoding *d, struct text word)
 {
