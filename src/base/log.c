@@ -80,7 +80,7 @@ void log_settle(uint64_t now_ms)
             continue;
         char message[LOG_MESSAGE];
         const char *file = strrchr(site->file, '/');
-        snprintf(message, sizeof message, "%u more suppressed, as those before from %s:%d",
+        snprintf(message, sizeof message, "%u more lines from %s:%d were suppressed",
                  (unsigned)atomic_exchange(&site->suppressed, 0),
                  file != NULL ? file + 1 : site->file, site->line);
         write_line(LOG_WARN, now_ms, message);

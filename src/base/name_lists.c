@@ -64,11 +64,11 @@ static const char *find_fault(const struct name_lists *lists, enum name_role rol
     if (!name_is_valid(name.bytes, name.length))
         return "is not a name: a letter a-z, then letters, digits, '_' and '-', at most 32 in all";
     if (role != NAME_TYPE && is_name(name, "comment", 7))
-        return "is reserved, and neither a kind nor a counter";
+        return "is reserved and can be neither a kind nor a counter";
     if (role == NAME_COUNTER && is_name(name, "like", 4))
-        return "is always a kind, and no counter";
+        return "is always a kind and cannot be a counter";
     if (role == NAME_COUNTER && list_has(lists, NAME_KIND, name.bytes, name.length))
-        return "is one of --kinds too, and a name is either a kind or a counter";
+        return "is in --kinds too, and a name is either a kind or a counter";
     return NULL;
 }
 

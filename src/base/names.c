@@ -299,12 +299,12 @@ void names_refusal(const struct names *names, enum status status, enum name_role
     int shown = (int)(length < LIMIT_NAME_LENGTH ? length : LIMIT_NAME_LENGTH);
     if (status == STATUS_TABLE_FULL) {
         snprintf(sentence, size,
-                 "'%.*s' would be a new %s, and there are %d %s already, which is all there can be",
+                 "'%.*s' would be a new %s, but there are already %d %s, and there can be no more",
                  shown, text, name_role_text(role), role == NAME_TYPE ? LIMIT_TYPES : LIMIT_NAMES,
                  role == NAME_TYPE ? "types" : "kinds and counters");
     } else if (status == STATUS_NAME_NOT_LISTED) {
         name_lists_show(&names->lists, role, list, sizeof list);
-        snprintf(sentence, size, "the %s '%.*s' is none of %s: %s", name_role_text(role), shown,
+        snprintf(sentence, size, "the %s '%.*s' is not one of %s: %s", name_role_text(role), shown,
                  text, name_lists_option(role), list);
     } else {
         snprintf(sentence, size, "'%.*s': %s", shown, text, status_sentence(status));

@@ -147,7 +147,7 @@ static const char *line_clean(char *line, int size)
     start += strspn(start, " \t\r\n");
     memmove(line, start, strlen(start) + 1);
     if (line[0] == '[')
-        return "there are no sections, only lines of the form name = value";
+        return "sections are not supported: write only lines of the form name = value";
     if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
         return NULL;
     for (char *at = line; *at != '\0'; at++) {
@@ -201,7 +201,7 @@ static bool read_file(struct options *options, char *problem, size_t size)
     }
     int result = ini_parse_stream(reading_next, &reading, reading_take, &reading);
     if (result != 0)
-        reading_fail(&reading, "the file was not understood to its end");
+        reading_fail(&reading, "the file could not be read to its end");
     if (ferror(reading.file))
         reading_fail(&reading, "reading stopped with an error");
     fclose(reading.file);

@@ -59,14 +59,14 @@ void options_help(FILE *out)
           "Runs the server until SIGTERM or SIGINT (Ctrl-C) stops it.\n"
           "\n"
           "Options can be given as flags, in the environment, or in an INI file (lines of\n"
-          "the form name = value, without the dashes; '#' begins a comment). A flag wins\n"
-          "over the environment, the environment over the file. Each is shown with its\n"
-          "[default; environment variable].\n"
+          "the form name = value, without the dashes; '#' begins a comment). A flag has\n"
+          "precedence over the environment, and the environment over the file. Each option\n"
+          "is shown with its [default; environment variable].\n"
           "\n"
           "A size is a number of bytes, or has a unit: 512K, 64MB, 1.5GiB, 1T (K is 1024).\n"
           "A duration is a number of seconds (of milliseconds if the option's name ends in\n"
-          "-ms), or has a unit: 100ms, 30s, 10m, 12h, 7d, 1w. For yes and no, on and off,\n"
-          "true and false, 1 and 0 are taken too.\n",
+          "-ms), or has a unit: 100ms, 30s, 10m, 12h, 7d, 1w. Instead of yes and no, you\n"
+          "can write on and off, true and false, or 1 and 0.\n",
           out);
     for (size_t i = 0; i < OPTIONS_TOTAL; i++) {
         if (!begins_group(i))

@@ -105,8 +105,7 @@ static bool set_switch(bool *field, const char *text, char *reason, size_t size)
         }
     }
     snprintf(reason, size,
-             "'%.64s' is neither yes nor no (on and off, true and false, 1 and 0 are "
-             "taken too)",
+             "'%.64s' is neither yes nor no (on and off, true and false, 1 and 0 are accepted too)",
              text);
     return false;
 }
@@ -116,7 +115,7 @@ static bool set_text(const struct option *option, char *field, const char *text,
 {
     size_t length = strlen(text);
     if (length >= OPTION_TEXT_MAX) {
-        snprintf(reason, size, "%zu bytes are too long, at most %d fit", length,
+        snprintf(reason, size, "the value has %zu bytes, but can have at most %d", length,
                  OPTION_TEXT_MAX - 1);
         return false;
     }
@@ -126,7 +125,7 @@ static bool set_text(const struct option *option, char *field, const char *text,
     }
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)text[i] < ' ' || text[i] == 127) {
-            snprintf(reason, size, "must not hold control bytes such as line ends");
+            snprintf(reason, size, "must not contain control bytes such as line ends");
             return false;
         }
     }
@@ -201,7 +200,7 @@ static bool set_rate(const struct option *option, struct rate *field, const char
     else
         snprintf(reason, size,
                  "'%.64s' is not RATE or RATE/BURST, as in 100 or 100/500, each up to %" PRIu64
-                 " (0: no bound)",
+                 " (0: no limit)",
                  text, option->max);
     return good;
 }

@@ -65,7 +65,7 @@ static const char usage_text[] =
     "\n"
     "A duration (TIME) is a number of seconds, or has a unit: 500ms, 30s, 2m, 1h.\n"
     "\n"
-    "Exit status: 0 done; 1 a reply was an error (HTTP: 400 and above); 2 not understood, or a\n"
+    "Exit status: 0 done; 1 a reply was an error (HTTP: 400 and above); 2 bad arguments, or a\n"
     "connection broke.\n"
     "\n"
     "Options:\n";
@@ -289,7 +289,7 @@ static bool options_fit(const struct bench_options *options, char *problem, size
         what = "each thread needs a connection: --connections is below --threads";
     else if (options->users > UINT64_MAX - options->id_base ||
              options->items > UINT64_MAX - options->id_base)
-        what = "--id-base and --users or --items together leave 64 bits";
+        what = "--id-base plus --users or --items does not fit in 64 bits";
     if (what != NULL)
         snprintf(problem, size, "%s", what);
     return what == NULL;

@@ -233,7 +233,7 @@ static bool connection_read(struct driver *driver, struct connection *connection
     uint64_t now_ns = clock_monotonic_ns();
     driver->last_reply_ns = now_ns;
     if (replies < 0 || !replies_count(driver, connection, replies, now_ns)) {
-        driver_fail(driver, "the server's answer makes no sense: ",
+        driver_fail(driver, "the server's answer is invalid: ",
                     replies >= 0   ? "more replies than requests"
                     : driver->http ? "it is not HTTP with a Content-Length"
                                    : "it is not RESP");

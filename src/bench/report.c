@@ -30,7 +30,9 @@ void report_text(const struct report *report, const struct bench_options *option
     fprintf(out, "sent %.1f MB, received %.1f MB, errors %" PRIu64 "\n",
             (double)report->bytes_sent / 1e6, (double)report->bytes_received / 1e6, report->errors);
     if (report->unsent > 0)
-        fprintf(out, "%" PRIu64 " requests were due but found no free place before the end\n",
+        fprintf(out,
+                "%" PRIu64
+                " requests were due, but no connection was free for them before the end\n",
                 report->unsent);
 }
 

@@ -146,7 +146,7 @@ static bool step_read(struct compiler *compiler, const char **at, struct number 
         }
     }
     if (over)
-        return compile_fail(compiler, "this leaves the range of unsigned 64 bits", start);
+        return compile_fail(compiler, "this is outside the range of unsigned 64 bits", start);
     number->steps[number->step_count++] = step;
     return true;
 }

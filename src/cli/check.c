@@ -50,8 +50,8 @@ static void check_help(void)
         "  - that the journal begins where the store ends, or before;\n"
         "  - that the filters know everything the store has.\n"
         "Files that the next start can build again (filters, boards, windowed boards) count as\n"
-        "clean if they are missing, damaged or out of date; the summary has a remark then.\n"
-        "A damaged file of the clock is damage, though only shown times depend on it.\n"
+        "clean if they are missing, damaged or out of date; then the summary has a remark.\n"
+        "A damaged file clock counts as damage, although only shown times depend on it.\n"
         "\n"
         "  --dump  print every record of the journal as a line of JSON, and the summary to\n"
         "          standard error\n"
@@ -60,7 +60,7 @@ static void check_help(void)
         "DIR can also be given as --data DIR.\n"
         "\n"
         "Exit status: 0 clean (also with a torn tail, which is reported, and which the next start\n"
-        "cuts off), 1 damaged, 2 not understood or not readable.");
+        "cuts off), 1 damaged, 2 bad arguments, or the data cannot be read.");
 }
 
 static enum status check_visit(void *context, const struct event *event, uint64_t position,
@@ -94,7 +94,7 @@ static void print_summary(FILE *out, const char *directory, const struct journal
     if (report->torn_bytes > 0)
         fprintf(out,
                 "torn tail   %" PRIu64 " bytes in %s at offset %" PRIu64
-                ", not yet durable when it was cut short: %s; a start cuts it off\n",
+                ", which was not durable yet: %s; the next start cuts it off\n",
                 report->torn_bytes, report->torn_segment, report->torn_offset,
                 journal_torn_meaning(report->torn_promise));
 }
@@ -131,7 +131,7 @@ static enum status check_times(const struct check *check, const char *data)
     enum status status = spans_read(data, &spans);
     if (status == STATUS_OK && spans.count > 1)
         fprintf(check->summary,
-                "clock       set back before: %" PRIu32 " spans, times are recorded %" PRIu32
+                "clock       was set back: %" PRIu32 " spans, recorded times are %" PRIu32
                 " s ahead of it\n",
                 spans.count, spans_offset(&spans));
     return status;
@@ -153,7 +153,7 @@ static int check_parts(struct check *check, struct check_store *store, const cha
         result = check_worse(result, status, store->problem);
     }
     result = check_worse(result, check_times(check, data),
-                         "the file " SPANS_NAME " does not verify, or cannot be read");
+                         "the file " SPANS_NAME " is damaged or cannot be read");
     static const char *const words[] = {"clean", "damaged", "not readable"};
     fprintf(check->summary, "result      %s\n", words[result]);
     return result;

@@ -18,8 +18,8 @@ static bool tell(void *context, uint64_t done, uint64_t total)
 
 static enum status follow(struct check_store *check, uint64_t from)
 {
-    struct progress_bar progress =
-        progress_bar_start("laud check", "bringing the filters up to the store", check->bar);
+    struct progress_bar progress = progress_bar_start(
+        "laud check", "advancing the filters to the position of the store", check->bar);
     struct catch_up how = {.window = {.journal_directory = check->journal_directory,
                                       .budget = &check->budget,
                                       .events_max = WINDOW_EVENTS},

@@ -30,7 +30,7 @@ enum status check_store_open(struct check_store *check, const char *data)
     }
     int exists = store_rocksdb_exists(check->directory);
     if (exists < 0) {
-        snprintf(check->problem, sizeof check->problem, "cannot look at the store: %s",
+        snprintf(check->problem, sizeof check->problem, "cannot examine the store: %s",
                  strerror(-exists));
         return STATUS_IO_FAILED;
     }

@@ -10,8 +10,8 @@
 static enum status remark(const struct check_store *check, const char *problem)
 {
     fprintf(check->summary,
-            "remark      trends: %s; the next start begins with empty ones and are complete in a "
-            "week\n",
+            "remark      trends: %s; the next start begins with empty windowed boards, which are "
+            "complete after a week\n",
             problem);
     return STATUS_OK;
 }

@@ -48,26 +48,25 @@ enum status data_directory_look(const char *path, char *problem, size_t size)
     if (stat(path, &found) < 0) {
         if (errno == ENOENT)
             return STATUS_OK;
-        snprintf(problem, size, "cannot look at the data directory %s: %s", path, strerror(errno));
+        snprintf(problem, size, "cannot examine the data directory %s: %s", path, strerror(errno));
         return STATUS_IO_FAILED;
     }
     if (!S_ISDIR(found.st_mode)) {
-        snprintf(problem, size, "%s is a file, and the data needs a directory", path);
+        snprintf(problem, size, "%s is a file, but the data directory must be a directory", path);
         return STATUS_BAD_ARGUMENT;
     }
     int result = io_list("data.list", path, entries_take, &entries);
     if (result < 0) {
-        snprintf(problem, size, "cannot look at the data directory %s: %s", path,
+        snprintf(problem, size, "cannot examine the data directory %s: %s", path,
                  strerror(-result));
         return STATUS_IO_FAILED;
     }
     if ((entries.lock && entries.journal) || entries.foreign[0] == '\0')
         return STATUS_OK;
-    snprintf(
-        problem, size,
-        "the directory %s is not Laud's: it holds other things, such as '%s'; name a new or an "
-        "empty directory",
-        path, entries.foreign);
+    snprintf(problem, size,
+             "the directory %s has no Laud data, but other files, such as '%s'; name a new or an "
+             "empty directory",
+             path, entries.foreign);
     return STATUS_BAD_ARGUMENT;
 }
 
@@ -82,13 +81,13 @@ static bool make_directory(const char *path)
         return true;
     int result = io_make_directory("data.make", path, 0700);
     if (result < 0) {
-        log_error("cannot make the data directory %s: %s", path, strerror(-result));
+        log_error("cannot create the data directory %s: %s", path, strerror(-result));
         return false;
     }
     snprintf(parent, sizeof parent, "%s/..", path);
     result = io_sync_directory("directory.sync", parent);
     if (result < 0)
-        log_warn("%s cannot be synced: %s; a power cut may take the new data directory", parent,
+        log_warn("%s cannot be synced: %s; a power cut may remove the new data directory", parent,
                  strerror(-result));
     return true;
 }
@@ -153,9 +152,10 @@ static bool is_carried(const struct offline *offline, const char *journal)
     if (status != STATUS_OK)
         log_error("cannot read the journal: %s", report.problem);
     else
-        log_error("%s cannot be written, and the last events of its journal are not in its store: "
-                  "let a server start and stop there once, or copy it to where it can be written",
-                  offline->options.data);
+        log_error(
+            "%s cannot be written, and the last events of its journal are not in its store: "
+            "start and stop a server on it once, or copy it to a file system that can be written",
+            offline->options.data);
     return false;
 }
 
@@ -184,7 +184,7 @@ static bool may_be_used(const struct offline *offline)
     char problem[RECOVER_PATH_BYTES + 256];
     bool has_store = offline->options.store != OPTION_STORE_NONE;
     if (!has_store)
-        log_error("this needs the store, and --store is none");
+        log_error("this command needs the store, but --store is none");
     else if (data_directory_look(offline->options.data, problem, sizeof problem) == STATUS_OK)
         return true;
     else

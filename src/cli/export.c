@@ -44,10 +44,10 @@ static void export_help(void)
           "stopped cleanly.\n"
           "\n"
           "The options are those of laud serve, from flags, the environment and a file: see laud\n"
-          "serve --help. Those about the data directory, the store and memory count here. DIR can\n"
+          "serve --help. Those about the data directory, the store and memory apply here. DIR can\n"
           "also be given as --data DIR.\n"
           "\n"
-          "Exit status: 0 done, 1 failed, 2 not understood.\n",
+          "Exit status: 0 done, 1 failed, 2 bad arguments.\n",
           stdout);
 }
 
@@ -130,8 +130,9 @@ static int export_all(struct exporting *exporting)
                 progress_bar_seconds(&exporting->progress));
     if (code == EXIT_DONE && report->future > 0)
         fprintf(stderr,
-                "laud export: %" PRIu64 " reactions were set while the clock was ahead of what it "
-                "says now, and are written as of when it was put right, or of now\n",
+                "laud export: %" PRIu64
+                " reactions have a time that is ahead of the clock; they are written with the time "
+                "at which the clock was corrected, or with the present time\n",
                 report->future);
     offline_close(&exporting->offline);
     return code;

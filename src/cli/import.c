@@ -57,8 +57,7 @@ static void import_help(const struct flag_row *rows, size_t count)
         "Usage: laud import DIR [FILE] [--option VALUE] ...\n"
         "       laud import DIR --redis URL --pattern PATTERN ...\n"
         "\n"
-        "Adds reactions and counters to the data directory DIR, which is made if it is absent, "
-        "from\n"
+        "Adds reactions and counters to the data directory DIR, which is created if absent, from\n"
         "FILE, or from standard input if FILE is '-' or absent. No server may be running on DIR.\n"
         "Reactions that DIR has already stay as they are, so an import can be repeated. It can be\n"
         "interrupted at any time; the same command continues where the last one stopped.\n"
@@ -86,7 +85,7 @@ static void import_help(const struct flag_row *rows, size_t count)
           "laud serve --help. Those about the data directory, the store, memory and kinds count\n"
           "here. DIR can also be given as --data DIR.\n"
           "\n"
-          "Exit status: 0 done; 1 failed, or a line was bad; 2 not understood.\n",
+          "Exit status: 0 done; 1 failed, or a line was bad; 2 bad arguments.\n",
           stdout);
 }
 
@@ -404,7 +403,7 @@ int import_main(int argc, char **argv)
          &importing->skip_bad},
         {"from-start", NULL, "read FILE from its start, also if an import of it was interrupted",
          NULL, &importing->from_start},
-        {"future-as-now", NULL, "take rows whose time is ahead of this machine's clock, as of now",
+        {"future-as-now", NULL, "import rows whose time is in the future with the present time",
          NULL, &importing->future_as_now},
     };
     const size_t count = sizeof rows / sizeof rows[0];

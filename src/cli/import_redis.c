@@ -31,18 +31,16 @@ struct run {
 
 void import_redis_help(FILE *out)
 {
-    fputs(
-        "With --redis the rows come from a Redis; each pattern says what some of its keys hold:\n"
-        "  laud import DIR --redis redis://localhost:6379/0\n"
-        "    --pattern 'set:likes:video:{id} -> like video'    users of each item\n"
-        "    --pattern 'zset:user:{user}:likes -> like video'  items of each user, with times\n"
-        "    --pattern 'hash:counts:{type}:{id}'               counters of each item\n"
-        "docs/operations.md describes all of them. Reactions without a time get that of --time, "
-        "or\n"
-        "that of now. Give a password in the environment, as LAUD_REDIS_PASSWORD: other users of\n"
-        "the machine can read the command line.\n"
-        "\n",
-        out);
+    fputs("With --redis the rows come from a Redis; each pattern says what some of its keys hold:\n"
+          "  laud import DIR --redis redis://localhost:6379/0\n"
+          "    --pattern 'set:likes:video:{id} -> like video'    users of each item\n"
+          "    --pattern 'zset:user:{user}:likes -> like video'  items of each user, with times\n"
+          "    --pattern 'hash:counts:{type}:{id}'               counters of each item\n"
+          "docs/operations.md describes all of them. Reactions without a time get --time, or the\n"
+          "present time. Give a password in the environment, as LAUD_REDIS_PASSWORD: other users\n"
+          "of the machine can read the command line.\n"
+          "\n",
+          out);
 }
 
 static int not_understood(const char *problem)

@@ -163,7 +163,8 @@ static enum status load_filters(struct recovered *r, char *problem, size_t size)
     }
     if (r->filter_position == reached)
         return STATUS_OK;
-    struct progress following = progress_start(r, "bringing the filters up to the store");
+    struct progress following =
+        progress_start(r, "advancing the filters to the position of the store");
     struct catch_up how = catch_up_of(r, &following);
     if (trends_meet_import(r))
         how.trends = NULL;
@@ -228,7 +229,8 @@ static bool load_trends(struct recovered *r)
 static void follow_trends(struct recovered *r)
 {
     char problem[512] = "";
-    struct progress progress = progress_start(r, "bringing the windowed boards up to the store");
+    struct progress progress =
+        progress_start(r, "advancing the windowed boards to the position of the store");
     struct catch_up how = catch_up_of(r, &progress);
     uint64_t position = store_position(r->store);
     if (r->trends == NULL || trends_position(r->trends) == position)
@@ -305,8 +307,8 @@ static enum status forget_tokens(struct recovered *r)
     uint64_t past_s = timeline_newest(r->timeline) + r->options->token_ttl_ms / 1000 + 1;
     if (!timeline_is_behind(r->timeline) || past_s > TIMELINE_END)
         return STATUS_NO_MEMORY;
-    log_warn("the clock was set back, and more tokens of ADD were remembered meanwhile than fit in "
-             "memory: they are forgotten");
+    log_warn("the clock was set back, and since then more tokens of ADD were stored than fit in "
+             "memory: they are dropped");
     hot_close(r->hot);
     r->hot = NULL;
     recover_reach_time(r, (uint32_t)past_s);
@@ -320,11 +322,10 @@ static enum status restore_tokens(struct recovered *r)
     if (status == STATUS_NO_MEMORY)
         status = forget_tokens(r);
     if (status == STATUS_NO_MEMORY)
-        log_error(
-            "more tokens of ADD are remembered than fit in their %llu KiB of --max-memory: start "
-            "with more, or with a shorter --token-ttl, which forgets those that are older; "
-            "--token-max keeps them from becoming so many",
-            (unsigned long long)(r->sizes->tokens >> 10));
+        log_error("the store has more tokens of ADD than fit into their share of --max-memory, "
+                  "%llu KiB: start with a larger --max-memory, or with a shorter --token-ttl, "
+                  "which drops older tokens; a smaller --token-max prevents this",
+                  (unsigned long long)(r->sizes->tokens >> 10));
     else if (status != STATUS_OK)
         say_failed("read tokens from the store", status, "");
     return status;

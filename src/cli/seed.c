@@ -65,8 +65,8 @@ uint64_t seed_keep(const char *directory)
     if (result == 0)
         return kept;
     if (result != -ENOENT)
-        log_warn("%s cannot be read: %s; a new one is made", path,
-                 result == -EBADMSG ? "it is no file of this server" : strerror(-result));
+        log_warn("%s cannot be read: %s; the server writes a new one", path,
+                 result == -EBADMSG ? "it is not a seed file of Laud" : strerror(-result));
     result = io_replace(&points, path, write_line, &seed);
     if (result != 0)
         log_warn("%s was not written: %s; the next start may need somewhat more memory", path,

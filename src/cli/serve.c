@@ -172,8 +172,8 @@ static void say_hello(const struct serving *s)
              options->resp.host, s->server.resp_port, http, s->server.loop_count, options->data);
     say_durability(options);
     if (s->files.places < given->max_connections + given->live_streams)
-        log_info("%" PRIu64 " connections and live streams can be open at a time, as the limit of "
-                 "open files (ulimit -n) is %" PRIu64,
+        log_info("%" PRIu64 " connections and live streams can be open at a time, because the "
+                 "limit of open files (ulimit -n) is %" PRIu64,
                  s->files.places, files_allowed());
     first_command(&s->server.access, options->tokens, options->resp.host, s->server.resp_port,
                   first);
@@ -210,7 +210,7 @@ static void wait_for_signal(struct serving *s)
         server_trim(&s->server, is_beside_full(s));
         timeline_turn(s->parts.timeline);
     }
-    log_info("%s: draining and stopping", strsignal(number));
+    log_info("%s: stopping; connections are drained first", strsignal(number));
 }
 
 static bool start_server(struct serving *s)
@@ -266,7 +266,7 @@ static bool recover_parts(struct serving *s)
         return true;
     s->stopped = s->parts.stopped;
     if (s->stopped)
-        log_info("%s: stopping before the start was done; nothing is lost",
+        log_info("%s: stopping before the start was complete; nothing is lost",
                  strsignal(pending_stop()));
     return false;
 }

@@ -43,14 +43,14 @@ static void help(const struct sweep *sweep)
     printf("Usage: laud %s %s [--address HOST:PORT]\n\n%s", sweep->name, sweep->word, sweep->does);
     puts("The server removes them in batches, between its other work; this command shows progress "
          "on\n"
-         "standard error. It can be interrupted at any time; run again, it continues.\n"
+         "standard error. It can be interrupted at any time; the same command then continues.\n"
          "\n"
          "  --address HOST:PORT  the server [127.0.0.1:5283]\n"
          "  --help               print this text\n"
          "\n"
-         "If the server asks for tokens, give one in the environment, as LAUD_TOKEN.\n"
+         "If the server requires tokens, give one in the environment, as LAUD_TOKEN.\n"
          "\n"
-         "Exit status: 0 everything is removed, 1 failed before that, 2 not understood.");
+         "Exit status: 0 everything is removed, 1 failed before that, 2 bad arguments.");
 }
 
 static void tell(struct sweep *sweep, const char *remark)

@@ -175,11 +175,11 @@ static enum status load_header(struct load *load)
     if (result != 0)
         return load_fails(load, STATUS_IO_FAILED, strerror(-result));
     if (size != load->header.length)
-        return load_fails(load, STATUS_DAMAGED, "is damaged: it is not as long as it should be");
+        return load_fails(load, STATUS_DAMAGED, "is damaged: it has the wrong length");
     if (load->header.open)
         return load_fails(
             load, STATUS_DAMAGED,
-            "holds no filters: there was no memory for all of them when it was saved");
+            "has no filters, because there was no memory for all of them when it was saved");
     load->pass.check = load->header.check;
     load->pass.offset = FILTERS_HEADER_BYTES;
     load->pass.chunks = filters_header_chunks(&load->header, &load->data_bytes);
@@ -191,7 +191,7 @@ static enum status load_table(struct load *load)
     size_t bytes = load->pass.chunks * 8;
     load->pass.table = malloc(bytes);
     if (load->pass.table == NULL)
-        return load_fails(load, STATUS_NO_MEMORY, "is larger than there is memory for");
+        return load_fails(load, STATUS_NO_MEMORY, "is larger than the available memory");
     return load_read(load, load->pass.table, bytes, FILTERS_HEADER_BYTES + load->data_bytes);
 }
 
@@ -224,7 +224,7 @@ static enum status load_filter(struct load *load, int which, struct filter *filt
     for (uint32_t i = 0; i < load->header.filters[which].segments; i++) {
         uint64_t used = load->header.filters[which].used[i];
         if (!filter_open_segment(filter, load->header.filters[which].bits[i]))
-            return load_fails(load, STATUS_NO_MEMORY, "is larger than there is memory for");
+            return load_fails(load, STATUS_NO_MEMORY, "is larger than the available memory");
         const struct filter_segment *segment = &filter->segments[i];
         enum status status =
             load_segment(load, (void *)segment->buckets, filter_segment_bytes(segment->mask + 1));
@@ -246,7 +246,7 @@ static enum status load_into(struct load *load, struct filters *filters)
     struct filter *live = filter_make(filters->budget);
     struct filter *known = filter_make(filters->budget);
     if (live == NULL || known == NULL)
-        status = load_fails(load, STATUS_NO_MEMORY, "is larger than there is memory for");
+        status = load_fails(load, STATUS_NO_MEMORY, "is larger than the available memory");
     if (status == STATUS_OK)
         status = load_filter(load, 0, live);
     if (status == STATUS_OK)

@@ -115,9 +115,9 @@ const char *filters_header_decode(struct filters_header *header,
                                   const uint8_t bytes[FILTERS_HEADER_BYTES])
 {
     if (memcmp(bytes, file_magic, sizeof file_magic) != 0)
-        return "does not begin as a file of filters does";
+        return "is not a file of filters";
     if (little_get32(bytes + 8) != FILE_VERSION)
-        return "is of a format version that this program does not know";
+        return "has a format version that this program does not know";
     *header = (struct filters_header){.open = little_get32(bytes + 12) != 0,
                                       .seed = little_get64(bytes + 16),
                                       .position = little_get64(bytes + 24),
@@ -128,7 +128,7 @@ const char *filters_header_decode(struct filters_header *header,
         return "is damaged: its header does not match its checksum";
     for (int f = 0; f < 2; f++)
         if (!header_decode_filter(header, f, bytes + FILE_FILTERS + f * FILE_FILTER))
-            return "is damaged: its header describes filters that cannot be";
+            return "is damaged: its header describes invalid filters";
     if (header->length != header_length(header))
         return "is damaged: its header contradicts itself about the length";
     return NULL;

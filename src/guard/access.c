@@ -132,9 +132,9 @@ static const char *take_line(struct access *access, struct text line)
     if (!take_types(&token, types))
         return "the types must be names with commas between, in at most 255 bytes";
     if (next_word(&line).length > 0)
-        return "there is something behind the types";
+        return "there is something after the types";
     if (access_find(access, text) != NULL)
-        return "this token stands in the file already";
+        return "this token is in the file twice";
     memcpy(token.words, text.bytes, text.length);
     access->tokens[access->count++] = token;
     return NULL;
@@ -159,7 +159,7 @@ bool access_parse(struct access *access, const char *text, size_t length, char *
         length -= past;
     }
     if (wrong == NULL && access->count == 0) {
-        wrong = "there are no tokens in it";
+        wrong = "it has no tokens";
         snprintf(problem, size, "%s", wrong);
     }
     if (wrong != NULL)
@@ -173,10 +173,10 @@ static bool check_mode(int file, char *problem, size_t size)
     if (fstat(file, &found) < 0)
         snprintf(problem, size, "%s", strerror(errno));
     else if (!S_ISREG(found.st_mode))
-        snprintf(problem, size, "it is no regular file");
+        snprintf(problem, size, "it is not a regular file");
     else if (found.st_mode & (S_IRWXG | S_IRWXO))
         snprintf(problem, size,
-                 "others can use it (mode %03o), it must be its owner's alone: chmod 600",
+                 "other users have access to it (mode %03o), but only its owner may: chmod 600",
                  (unsigned)found.st_mode & 0777);
     else if ((uint64_t)found.st_size > FILE_MAX)
         snprintf(problem, size, "it is larger than 256 KiB");
@@ -225,7 +225,7 @@ bool access_load(struct access *access, const char *path, char *problem, size_t 
         explicit_bzero(text, FILE_MAX + 1);
     free(text);
     if (!good)
-        snprintf(problem, size, "cannot take tokens from %.200s: %s", path, reason);
+        snprintf(problem, size, "cannot read the tokens in %.200s: %s", path, reason);
     return good;
 }
 

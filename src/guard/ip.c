@@ -136,7 +136,7 @@ bool ip_nets_parse(struct ip_nets *nets, const char *list, char *problem, size_t
     for (const char *at = list + strspn(list, ", "); *at != '\0'; at += strspn(at, ", ")) {
         size_t length = strcspn(at, ", ");
         if (nets->count == IP_NETS_MAX) {
-            snprintf(problem, size, "at most %d addresses or networks fit", IP_NETS_MAX);
+            snprintf(problem, size, "there can be at most %d addresses or networks", IP_NETS_MAX);
             return false;
         }
         if (!parse_net((struct text){at, length}, &nets->nets[nets->count++])) {

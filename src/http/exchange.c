@@ -63,7 +63,7 @@ static void begin_batch(struct exchange *exchange)
         exchange_refuse(exchange, STATUS_BAD_JSON,
                         "the body must be {\"operations\":[[\"NAME\",\"word\",...],...]}");
     } else if (count > LIMIT_HTTP_BATCH) {
-        snprintf(sentence, sizeof sentence, "at most %d operations fit a batch, got %zu",
+        snprintf(sentence, sizeof sentence, "a batch takes at most %d operations, got %zu",
                  LIMIT_HTTP_BATCH, count);
         exchange_refuse(exchange, STATUS_TOO_MANY_ITEMS, sentence);
     } else if (!answer_write_text(&exchange->reply, "{\"results\":[")) {
@@ -90,7 +90,7 @@ static void refuse_type(struct exchange *exchange, const char *bytes)
     char shown[TEXT_SHOWN];
     const char *header = encoded ? "Content-Encoding" : "Content-Type";
     const char *expected =
-        encoded ? "left out, compressed bodies are not taken" : "application/json";
+        encoded ? "absent, because compressed bodies are not supported" : "application/json";
     if (given.length == 0)
         snprintf(exchange->sentence, sizeof exchange->sentence,
                  "the header %s is missing, it must be %s", header, expected);

@@ -113,7 +113,7 @@ static enum status check_line(struct head_scan *scan, const char *line, size_t l
     }
     if (head_is_field(line, length))
         return STATUS_OK;
-    *problem = "a header field must be one line: a name, a colon right behind it, and a value "
+    *problem = "a header field must be one line: a name, directly followed by a colon, and a value "
                "without control bytes";
     return STATUS_BAD_PROTOCOL;
 }

@@ -50,7 +50,7 @@ static const char *reason_of(enum json_error_code code)
     case json_error_premature_end_of_input:
         return "the body ends before its JSON is complete";
     case json_error_end_of_input_expected:
-        return "the body has something behind the end of its JSON";
+        return "the body has something after the end of its JSON";
     case json_error_null_character:
         return "a string in the body has the character \\u0000, which is not allowed";
     case json_error_null_byte_in_key:
@@ -58,7 +58,7 @@ static const char *reason_of(enum json_error_code code)
     case json_error_duplicate_key:
         return "the body has the same member twice";
     case json_error_numeric_overflow:
-        return "the body has a number that is too large, integers must fit 64 bits";
+        return "the body has a number that is too large, integers must fit into 64 bits";
     default:
         return NULL;
     }

@@ -40,7 +40,8 @@ static const struct {
 
 static const char components[] =
     "\"security\":[{},{\"token\":[]}],\"components\":{\"securitySchemes\":{\"token\":{"
-    "\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"Where the server has tokens.\"}},"
+    "\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"Needed if the server has "
+    "tokens.\"}},"
     "\"schemas\":{"
     "\"Id\":{\"type\":\"string\",\"description\":\"An unsigned 64-bit decimal, or a UUID.\","
     "\"pattern\":\"^([0-9]{1,20}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$\"},"

@@ -39,9 +39,9 @@ static const char *port_problem(const char *text, bool http, bool https)
         return "it has a path, or a '/' at its end";
     if (*text != ':' || quantity_parse(QUANTITY_COUNT, text + 1, &port) != QUANTITY_GOOD ||
         port == 0 || port > 65535 || text[1] == '0')
-        return "what stands after the host is no port";
+        return "what follows the host is not a port";
     if ((http && port == 80) || (https && port == 443))
-        return "browsers leave out the port that is the scheme's own";
+        return "browsers leave out the default port of the scheme";
     return NULL;
 }
 
@@ -62,7 +62,7 @@ static const char *origin_problem(const char *origin)
         length = 1 + strspn(host + 1, "abcdef" DIGIT ":.");
         length += host[length] == ']';
         if (length < 4 || host[length - 1] != ']')
-            return "its address in brackets is no address of IPv6";
+            return "what is in brackets is not an IPv6 address";
     }
     if (length == 0)
         return "it has no host";

@@ -198,7 +198,7 @@ static const char *find_conflict(const struct parsing *p)
     if (p->request->old && seen[FIELD_TRANSFER] > 0)
         return "HTTP/1.0 has no header Transfer-Encoding";
     if (seen[FIELD_HOST] > 1 || (seen[FIELD_HOST] == 0 && !p->request->old))
-        return "the header Host must be there, and once";
+        return "the header Host must be given exactly once";
     if (seen[FIELD_TYPE] > 1 || seen[FIELD_ENCODING] > 1 || seen[FIELD_ORIGIN] > 1)
         return "the header Content-Type, Content-Encoding or Origin is repeated";
     if (seen[FIELD_DEVICE] > 1 || seen[FIELD_AUTHORIZATION] > 1)
@@ -222,7 +222,7 @@ static const char *reason_of(enum http_errno error)
     case HPE_INVALID_HOST:
     case HPE_INVALID_PORT:
     case HPE_INVALID_PATH:
-        return "the target in the request line must be a path, and perhaps a query";
+        return "the target in the request line must be a path, with or without a query";
     case HPE_INVALID_CONSTANT:
     case HPE_INVALID_VERSION:
         return "the request line must be a method, a path and HTTP/1.1";
@@ -284,9 +284,8 @@ enum status request_read(struct request_reader *reader, const struct request_lim
             return status;
         reader->parsed = true;
     }
-    *problem =
-        "the chunked body is malformed: a chunk must be its size in hexadecimal, CR LF, so many "
-        "bytes, CR LF";
+    *problem = "the chunked body is malformed: a chunk must be its size in hexadecimal, CR LF, "
+               "that many bytes, CR LF";
     status = read_body(reader, limits, bytes, length, body, used);
     if (status == STATUS_BODY_TOO_LARGE)
         *problem = status_sentence(status);

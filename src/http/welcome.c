@@ -86,7 +86,7 @@ enum status welcome_write_html(struct loop *loop, struct text host, struct buffe
     snprintf(text, sizeof text, links, tokens ? " (needs a token)" : "");
     written = written && answer_write_text(out, text);
     snprintf(text, sizeof text, first,
-             tokens ? " This server asks for a token: put yours in place of TOKEN." : "", header,
+             tokens ? " This server requires a token: put yours in place of TOKEN." : "", header,
              shown, header, shown);
     return written && answer_write_text(out, text) ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -34,8 +34,9 @@ static enum status add_array(struct exchange *exchange, const json_t *array, siz
     for (size_t i = from; i < count; i++) {
         const json_t *value = json_array_get(array, i);
         if (!json_is_string(value)) {
-            snprintf(sentence, size, "%s must be an array of strings, its entry [%zu] is none",
-                     what, i);
+            snprintf(sentence, size,
+                     "%s must be an array of strings, but its entry [%zu] is not a string", what,
+                     i);
             return STATUS_BAD_JSON;
         }
         if (!add_word(exchange, text_of(value)))
@@ -221,13 +222,13 @@ enum status words_of_batch(struct exchange *exchange, const struct commands *com
     const struct command *command = commands_find(commands, text_of(name));
     if (command == NULL || command->op == NULL) {
         char shown[TEXT_SHOWN];
-        snprintf(sentence, size, "there is no operation '%s', /openapi.json lists what there is",
+        snprintf(sentence, size, "there is no operation '%s', /openapi.json lists all operations",
                  text_show(text_of(name), shown));
         return STATUS_UNKNOWN_COMMAND;
     }
     *spec = command->op;
     if (json_array_size(operation) > LIMIT_HTTP_WORDS) {
-        snprintf(sentence, size, "the operation has %zu words, more than any takes",
+        snprintf(sentence, size, "the operation has %zu words, more than any operation takes",
                  json_array_size(operation));
         return STATUS_TOO_MANY_ITEMS;
     }
@@ -252,9 +253,8 @@ static enum status refuse_unknown(const struct route *route, const char *what, s
                                   char *sentence, size_t size)
 {
     struct route_word word;
-    size_t used =
-        (size_t)snprintf(sentence, size, "the %s '%.*s' is not known here", what, SHOWN(name));
-    const char *before = ", there are: ";
+    size_t used = (size_t)snprintf(sentence, size, "the %s '%.*s' is unknown", what, SHOWN(name));
+    const char *before = ", known are: ";
     for (const char *at = route->words; used < size && route_next_word(route, &at, &word);) {
         if (word.segment >= 0)
             continue;
@@ -272,7 +272,7 @@ static enum status check_parameters(const struct exchange *exchange, char *sente
         const struct parameter *parameter = &target->parameters[i];
         bool known = route->method != VERB_POST && is_known(route, parameter->name);
         if (!known && route->method == VERB_POST) {
-            snprintf(sentence, size, "the parameter '%.*s' is not known here, a POST takes none",
+            snprintf(sentence, size, "the parameter '%.*s' is unknown: a POST takes no parameters",
                      SHOWN(parameter->name));
             return STATUS_BAD_ARGUMENT;
         }

@@ -277,7 +277,7 @@ enum status batch_decide(struct import *import, struct batch *batch, const struc
         status = entries_look_up(import, &batch->known, last, &questions);
     questions_free(&questions);
     if (status != STATUS_OK)
-        return import_fail(import, status, "what is there already cannot be read: %s",
+        return import_fail(import, status, "the existing data cannot be read: %s",
                            status_sentence(status));
     status = rows_decide(import, batch);
     if (status != STATUS_OK)

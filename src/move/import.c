@@ -76,7 +76,7 @@ static enum status name_judge(struct import *import, enum status status, enum na
     case STATUS_BAD_ARGUMENT:
         return refuse_text(
             import, what[role], text,
-            "is no name: a letter a-z, then letters, digits, '_' and '-', at most 32");
+            "is not a name: a letter a-z, then letters, digits, '_' and '-', at most 32 in all");
     case STATUS_NOT_A_KIND:
     case STATUS_NOT_A_COUNTER:
     case STATUS_TABLE_FULL:
@@ -110,7 +110,7 @@ static enum status item_parse(struct import *import, struct text text, struct it
                               size_t *colon)
 {
     static const char expected[] =
-        "is no item: a type, ':', then a 64-bit decimal or a UUID, as in video:42";
+        "is not an item: a type, ':', then a 64-bit decimal or a UUID, as in video:42";
     const char *found = memchr(text.bytes, ':', text.length);
     *colon = found == NULL ? 0 : (size_t)(found - text.bytes);
     if (*colon == 0 || !name_is_valid(text.bytes, *colon) ||
@@ -243,9 +243,9 @@ static enum status time_check(struct import *import, uint32_t *time_s)
     bool future = *time_s > (uint64_t)options->now_s + FUTURE_MOST;
     if (*time_s == 0 || (future && !options->future_as_now)) {
         snprintf(import->problem, sizeof import->problem,
-                 "the time %u is not one of the past, in seconds since 1970%s", *time_s,
-                 future ? ": it is ahead of this machine's clock; --future-as-now takes such rows "
-                          "as of now"
+                 "the time %u is not a time in the past, in seconds since 1970%s", *time_s,
+                 future ? ": it is ahead of this machine's clock; --future-as-now imports such "
+                          "rows with the present time"
                         : "");
         return STATUS_BAD_ARGUMENT;
     }
@@ -264,7 +264,7 @@ static enum status reaction_take(struct import *import, struct text user, struct
     uint16_t index;
     enum status status = row_begin(import);
     if (status == STATUS_OK && !id_parse(user.bytes, user.length, &key.user))
-        status = refuse_text(import, "the user", user, "is no id: a 64-bit decimal or a UUID");
+        status = refuse_text(import, "the user", user, "is not an id: a 64-bit decimal or a UUID");
     if (status == STATUS_OK)
         status = item_parse(import, item, &key.item, &colon);
     if (status == STATUS_OK)

@@ -79,8 +79,7 @@ static enum status fill(const struct text *fields, size_t count, struct row *row
     }
     *row = (struct row){.shape = ROW_COUNTER, .item = fields[0], .name = fields[1]};
     if (!row_parse_value(number, &row->value))
-        return row_refuse(problem, size,
-                          "expected a value of at most 64 bits with its sign, not '%s'",
+        return row_refuse(problem, size, "expected a signed 64-bit integer, not '%s'",
                           text_show(number, shown));
     return STATUS_OK;
 }

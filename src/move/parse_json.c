@@ -219,7 +219,7 @@ static enum status fill_counter(const struct reading *reading, struct row *row)
                         .name = reading->values[KEY_COUNTER]};
     if (!row_parse_value(reading->values[KEY_VALUE], &row->value))
         return row_refuse(reading->problem, reading->size,
-                          "expected a value of at most 64 bits with its sign, not %.*s",
+                          "expected a signed 64-bit integer, not %.*s",
                           (int)reading->values[KEY_VALUE].length, reading->values[KEY_VALUE].bytes);
     return STATUS_OK;
 }

@@ -57,7 +57,7 @@ static enum status fail(struct redis_take *take, enum status status)
 static enum status fail_answer(struct redis_take *take)
 {
     snprintf(take->report->problem, sizeof take->report->problem,
-             "Redis at %s answers with something else than was asked for", take->link.name);
+             "Redis at %s gave an answer that does not fit the command", take->link.name);
     return STATUS_BAD_PROTOCOL;
 }
 
@@ -191,7 +191,7 @@ static enum status key_add(struct redis_take *take, struct batch *batch, struct 
     case REDIS_BAD_VALUE:
         return redis_key_bad(take, text, "it has something else where an id or a type must be");
     case REDIS_TWO_WAYS:
-        return redis_key_bad(take, text, "it can be read in two ways");
+        return redis_key_bad(take, text, "it is ambiguous: it can be read in two ways");
     }
     return STATUS_OK;
 }

@@ -25,11 +25,11 @@ static const struct {
     {"ERR invalid password", STATUS_NO_AUTH, "does not take this password"},
     {"ERR AUTH", STATUS_NO_AUTH, "has no password set: leave it out"},
     {"ERR Client sent AUTH", STATUS_NO_AUTH, "has no password set: leave it out"},
-    {"NOPERM", STATUS_NO_AUTH, "does not allow this user to read that"},
+    {"NOPERM", STATUS_NO_AUTH, "does not allow this user to read the keys"},
     {"LOADING", STATUS_TOO_BUSY, "is still loading its data: try again when it is done"},
     {"MOVED", STATUS_IO_FAILED,
-     "is a node of a cluster and this key is another node's: run once for each master node, each "
-     "gives its own keys"},
+     "is a node of a cluster, and this key is on another node: run the import once for each master "
+     "node"},
     {"ASK", STATUS_IO_FAILED,
      "is a node of a cluster that is moving keys to another: try again when that is done"},
     {"CLUSTERDOWN", STATUS_IO_FAILED, "is a node of a cluster that is down"},

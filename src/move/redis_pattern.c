@@ -115,11 +115,10 @@ static bool target_read(struct parsing *p, size_t at)
     bool named = out->layout != REDIS_HASH || !redis_template_has(&out->key, REDIS_ID);
     size_t left = p->count - at;
     if (left == 0 || left > (named ? 2U : 1U))
-        return refuse(p, named
-                             ? "after '->' comes a kind or counter, and a type of items if key and "
-                               "members do not say it"
-                             : "after '->' comes a type of items alone: the fields of the hash "
-                               "are the names of counters");
+        return refuse(p, named ? "after '->' must come a kind or counter, and a type of items if "
+                                 "neither key nor members give it"
+                               : "after '->' must come only a type of items: the fields of the "
+                                 "hash are the names of counters");
     if (named && !name_read(p, p->words[at++], out->name))
         return false;
     return at == p->count || name_read(p, p->words[at], out->type);
@@ -135,8 +134,8 @@ static bool rest_read(struct parsing *p)
         bool fields = word.length == 6 && memcmp(word.bytes, "fields", 6) == 0;
         if ((!member && !fields) || i + 1 == p->count ||
             (member ? p->out->member.count > 0 : p->out->field_count > 0))
-            return refuse(p, "after the key can come 'member' and how members look, 'fields' and a "
-                             "list, '->' and what they are, each once");
+            return refuse(p, "after the key can come 'member' and the form of members, 'fields' "
+                             "and a list, and '->' with names, each once");
         if (member ? !template_read(p, p->words[i + 1], &p->out->member)
                    : !fields_read(p, p->words[i + 1]))
             return false;
@@ -172,7 +171,7 @@ static bool sources_fit(struct parsing *p)
         return refuse(p, "it does not say which item: {id} is missing in key and member");
     if ((any >> REDIS_USER & 1) != (reacts ? 1U : 0U))
         return refuse(p, reacts ? "it does not say who: {user} is missing in key and member"
-                                : "counters are of items: {user} has no meaning there");
+                                : "counters belong to items: {user} has no meaning here");
     if ((any >> REDIS_TYPE & 1) != 0 && out->type[0] != '\0')
         return refuse(p, "it gives the type of items twice: by {type} and after '->'");
     if ((any >> REDIS_TYPE & 1) == 0 && out->type[0] == '\0')
@@ -187,12 +186,12 @@ static bool pattern_fits(struct parsing *p)
     bool counters = out->layout == REDIS_HASH && redis_template_has(&out->key, REDIS_ID);
     bool members = !counters && out->layout != REDIS_STRING;
     if (out->member.count > 0 && !members)
-        return refuse(p, "'member' has no meaning here: members are of sets, and of a hash whose "
-                         "fields are items");
+        return refuse(p, "'member' has no meaning here: only sets, ZSETs and hashes whose fields "
+                         "are items have members");
     if (out->field_count > 0 && !counters)
         return refuse(p, "'fields' is for a hash with {id} in its key, whose fields are counters");
     if (out->name[0] == '\0' && !counters)
-        return refuse(p, "it does not say what that is: add '->' and a kind or counter, as in "
+        return refuse(p, "it does not name a kind or counter: add '->' and one, as in "
                          "'-> like video'");
     if (members && out->member.count == 0 && !member_fill(p))
         return false;

@@ -160,8 +160,8 @@ static enum status counter_take(struct redis_take *take, const struct redis_key 
     int64_t value;
     if (!number_read(number, &value))
         return row_bad(take, key, "value", number,
-                       "it is not a whole number of 64 bits; name the fields that are counters "
-                       "with 'fields' if there are others");
+                       "it is not a 64-bit integer; if only some fields are counters, name them "
+                       "with 'fields'");
     item_make(take->pattern, &key->values, member, &item);
     struct text text = {item.bytes, item.length};
     if (is_kind(take->source, name))
@@ -172,8 +172,8 @@ static enum status counter_take(struct redis_take *take, const struct redis_key 
 static const char *match_sentence(enum redis_match match)
 {
     if (match == REDIS_TWO_WAYS)
-        return "it can be read in two ways";
-    return match == REDIS_OTHER ? "it does not look as the pattern says"
+        return "it is ambiguous: it can be read in two ways";
+    return match == REDIS_OTHER ? "it does not have the form that the pattern describes"
                                 : "it has something else where an id or a type must be";
 }
 
@@ -189,8 +189,9 @@ static enum status reaction_take(struct redis_take *take, const struct redis_key
     if (match != REDIS_FITS)
         return row_bad(take, key, "member", member, match_sentence(match));
     if (score != NULL && !time_read(*score, &time_s))
-        return row_bad(take, key, "score", *score,
-                       "it is not a time since 1970 in seconds, or thousandths of them");
+        return row_bad(
+            take, key, "score", *score,
+            "it is not a time since 1970 in seconds, milliseconds, microseconds or nanoseconds");
     item_make(pattern, &key->values, &values, &item);
     struct text user = value_of(&key->values, &values, REDIS_USER);
     struct text kind = {pattern->name, strlen(pattern->name)};

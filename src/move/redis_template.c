@@ -57,7 +57,8 @@ static enum redis_hole hole_find(struct text text)
 static const char *hole_add(struct redis_template *out, enum redis_hole hole)
 {
     if (hole == REDIS_HOLES)
-        return "has a brace that is no {id}, {user} or {type}; write '\\{' or '\\}' for a brace";
+        return "has a brace that is not part of {id}, {user} or {type}; write '\\{' or '\\}' for a "
+               "brace";
     if (redis_template_has(out, hole))
         return "has the same placeholder twice";
     if (out->count > 0 && out->pieces[out->count - 1].hole != REDIS_LITERAL)

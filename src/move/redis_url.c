@@ -112,7 +112,7 @@ static bool parse_tcp(const char *rest, struct redis_address *out, char *problem
     const char *authority = at == NULL ? rest : at + 1;
     if (at != NULL && !credentials((struct span){rest, (size_t)(at - rest)}, out))
         return refuse(problem, size,
-                      "user and password of the URL of Redis are too long or not percent-encoded");
+                      "user and password in the URL of Redis are too long or not percent-encoded");
     size_t length = strcspn(authority, "/");
     if (!host_and_port((struct span){authority, length}, out))
         return refuse(problem, size,
@@ -152,8 +152,8 @@ bool redis_url_parse(const char *url, struct redis_address *out, char *problem, 
         return parse_unix(url + 7, out, problem, size);
     if (strncasecmp(url, "rediss://", 9) == 0)
         return refuse(problem, size,
-                      "rediss:// needs TLS, which is not spoken here: use redis:// "
-                      "from the same machine, or through a tunnel");
+                      "rediss:// needs TLS, which is not supported: use redis:// on the same "
+                      "machine, or through a tunnel");
     return refuse(problem, size,
                   "the URL of Redis must begin with redis:// or unix://, as in "
                   "redis://localhost:6379/0");

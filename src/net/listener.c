@@ -80,7 +80,7 @@ static void on_paused(uv_handle_t *tcp)
 static void pause_accepting(struct listener *listener, int error)
 {
     if (!listener->failing)
-        log_warn("accepting a connection failed: %s; it is tried again every %d ms",
+        log_warn("accepting a connection failed: %s; the server tries again every %d ms",
                  uv_strerror(error), PAUSE_MS);
     listener->failing = true;
     listener->open = false;

@@ -55,8 +55,8 @@ const struct access_token *permit_find_token(const struct conn *conn, struct tex
     char address[IP_TEXT_MAX];
     if (token == NULL) {
         ip_format(client, address);
-        log_warn("a %s client at %s has shown a token that is none of this server's",
-                 conn->face->name, address);
+        log_warn("a %s client at %s sent a token that this server does not have", conn->face->name,
+                 address);
     }
     return token;
 }

@@ -116,7 +116,7 @@ static enum status gather(struct running *r, const struct op_spec *spec, const s
 static void refuse_unknown(struct running *r, struct text name)
 {
     char sentence[192], shown[TEXT_SHOWN];
-    snprintf(sentence, sizeof sentence, "unknown command '%s', COMMAND LIST shows what there is",
+    snprintf(sentence, sizeof sentence, "unknown command '%s', COMMAND LIST shows all commands",
              text_show(name, shown));
     refuse(r, METER_NONE, false, STATUS_UNKNOWN_COMMAND, sentence);
 }
@@ -225,7 +225,8 @@ static void refuse_protocol(struct running *r, const char *problem)
 {
     char address[IP_TEXT_MAX];
     ip_format(&r->conn->peer, address);
-    log_warn("a %s client at %s is closed: %s", r->conn->face->name, address, problem);
+    log_warn("the connection of a %s client at %s is closed: %s", r->conn->face->name, address,
+             problem);
     refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, problem);
 }
 

@@ -44,7 +44,7 @@ static void tell_journal_state(struct server *server)
     server->journal_state = state;
     journal_stats(server->parts.journal, &stats);
     if (state == STATUS_OK)
-        log_info("%s, writes go on",
+        log_info("%s, writes resume",
                  was == STATUS_NO_FILES ? "files can be opened again" : "the disk has room again");
     else
         log_error("read-only: %s", stats.reason);
@@ -119,7 +119,7 @@ static enum status prepare_sockets(struct server *server, struct sockets *socket
     enum status status =
         sockets_bind(sockets, address, threads, has_tokens || insecure, problem, size);
     if (status == STATUS_OK && !has_tokens && sockets_are_open(sockets))
-        log_warn("no tokens are asked for on %s: everybody who can reach it may read and write",
+        log_warn("no tokens are required on %s: everybody who can reach it may read and write",
                  address->host);
     return status;
 }
@@ -148,7 +148,8 @@ static void start_watching(struct server *server, unsigned threads)
     server->hotkeys =
         hotkeys_new(threads, server->parts.seed, clock_monotonic_ns(), server->parts.budget);
     if (server->hotkeys == NULL)
-        log_warn("no memory to look for hot keys, HOTKEYS will have no answer");
+        log_warn(
+            "there is no memory to keep track of hot keys, so HOTKEYS will answer with an error");
 }
 
 bool server_start(struct server *server, const struct server_parts *parts, unsigned threads,

@@ -67,7 +67,7 @@ bool session_select(struct conn *conn, const struct text *args, uint32_t count,
     (void)count;
     return text_is(args[0], "0") ? resp_simple(&conn->out, "OK")
                                  : session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
-                                                         "there is one database only, number 0");
+                                                         "there is only one database, number 0");
 }
 
 /* Printable, without spaces: it is shown in one line with others. */
@@ -120,7 +120,8 @@ bool session_hello(struct conn *conn, const struct text *args, uint32_t count,
     if (name && !set_name(conn, *name))
         return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT, BAD_NAME);
     if (permit_is_unknown(conn))
-        return session_refuse_saying(refusal, STATUS_NO_AUTH, "say HELLO 3 AUTH user token");
+        return session_refuse_saying(refusal, STATUS_NO_AUTH,
+                                     "authentication required, send HELLO 3 AUTH user token");
     conn->resp3 = resp3;
     return hello_reply(conn);
 }

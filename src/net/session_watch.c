@@ -62,7 +62,8 @@ bool session_hotkeys(struct conn *conn, const struct text *args, uint32_t count,
     if (!server->parts.options->hotkeys)
         return session_refuse(refusal, STATUS_NO_HOTKEYS);
     if (status != STATUS_OK)
-        return session_refuse_saying(refusal, status, "there is no memory to look for hot keys");
+        return session_refuse_saying(refusal, status,
+                                     "there is no memory to keep track of hot keys");
     uint32_t items = top.item_count < most ? top.item_count : most;
     uint32_t users = top.user_count < most ? top.user_count : most;
     return resp_map(out, 2, conn->resp3) && resp_text(out, "items") &&

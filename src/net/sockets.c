@@ -103,8 +103,8 @@ enum status sockets_bind(struct sockets *sockets, const struct address *address,
         return STATUS_IO_FAILED;
     if (!open && sockets_are_open(sockets)) {
         snprintf(problem, size,
-                 "%s can be reached from other machines, and no tokens are asked for: give "
-                 "--tokens FILE, or --insecure yes to let everybody in",
+                 "%s can be reached from other machines, and no tokens are required: give --tokens "
+                 "FILE, or --insecure yes to let everybody in",
                  address->host);
         return STATUS_BAD_ARGUMENT;
     }

@@ -105,8 +105,8 @@ static enum status refuse_name(struct decoding *d, enum status status, enum name
                                struct text word)
 {
     if (status == STATUS_BAD_ARGUMENT)
-        return refuse(d, status, "a name must be a-z, then up to 31 of a-z, 0-9, '_' and '-'",
-                      word);
+        return refuse(d, status,
+                      "a name must be a letter a-z, then up to 31 of a-z, 0-9, '_' and '-'", word);
     names_refusal(d->names, status, role, word.bytes, word.length, d->scratch->sentence,
                   sizeof d->scratch->sentence);
     return status;
@@ -125,7 +125,7 @@ static void note_refused(struct decoding *d, enum status status, enum name_role 
 
 /* Of UUIDs, those that look like a decimal inside are no ids. */
 #define AN_ID                                                                                      \
-    "a decimal number of 64 bits without a sign, or a UUID that does not begin with 16 zeros"
+    "an unsigned 64-bit decimal number, or a UUID that does not begin with 16 zeros"
 
 static enum status decode_user(struct decoding *d, struct text word)
 {
@@ -350,17 +350,19 @@ static bool read_list_place(struct hot_request *request, struct text text)
     return cursor_read(request, text, &request->after);
 }
 
-static const struct paging paging_short = {
-    .usual = LIMIT_LIST_USUAL, .most = LIMIT_LIST, .words = "expected LIMIT and a number, once"};
-static const struct paging paging_sweep = {
-    .usual = LIMIT_SWEEP_USUAL, .most = LIMIT_SWEEP, .words = "expected LIMIT and a number, once"};
+static const struct paging paging_short = {.usual = LIMIT_LIST_USUAL,
+                                           .most = LIMIT_LIST,
+                                           .words = "expected LIMIT and a number, at most once"};
+static const struct paging paging_sweep = {.usual = LIMIT_SWEEP_USUAL,
+                                           .most = LIMIT_SWEEP,
+                                           .words = "expected LIMIT and a number, at most once"};
 static const struct paging paging_list = {
     .place = "CURSOR",
     .read = read_list_place,
     .usual = LIMIT_LIST_USUAL,
     .most = LIMIT_LIST,
-    .cursor = "a CURSOR must be that of an earlier page of the same list",
-    .words = "expected LIMIT and a number, or CURSOR and a cursor, once",
+    .cursor = "a CURSOR must be the cursor of an earlier page of the same list",
+    .words = "expected LIMIT and a number, or CURSOR and a cursor, each at most once",
 };
 static const struct paging paging_changes = {
     .place = "SINCE",
@@ -368,7 +370,7 @@ static const struct paging paging_changes = {
     .usual = LIMIT_CHANGES_USUAL,
     .most = LIMIT_CHANGES,
     .cursor = "a SINCE must be the cursor of an earlier answer for the same user",
-    .words = "expected LIMIT and a number, or SINCE and a cursor, once",
+    .words = "expected LIMIT and a number, or SINCE and a cursor, each at most once",
 };
 
 static const struct paging *paging_of(const struct op_spec *spec, char letter)
@@ -442,9 +444,10 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
             windowed = true;
             status = decode_window(d, words[i + 1]);
         } else {
-            status = refuse(d, STATUS_BAD_ARGUMENT,
-                            "expected LIMIT and a number, or WINDOW and hour, day or week, once",
-                            words[i]);
+            status = refuse(
+                d, STATUS_BAD_ARGUMENT,
+                "expected LIMIT and a number, or WINDOW and hour, day or week, each at most once",
+                words[i]);
         }
     }
     return status;

@@ -23,7 +23,8 @@ static enum status target_apply(const struct target *target, const struct window
     if (target->store != NULL)
         status = store_apply(target->store, changes);
     if (status != STATUS_OK)
-        snprintf(problem, size, "the store did not take events: %s", status_sentence(status));
+        snprintf(problem, size, "events could not be written to the store: %s",
+                 status_sentence(status));
     if (status != STATUS_OK)
         return status;
     if (target->filters != NULL)

@@ -30,10 +30,10 @@
 #define TIDY_REST_BUSY 400            /* likewise while windows are full */
 #define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
-static const char disk_full[] = "the disk of the store is full, projecting goes on when space "
-                                "returns";
-static const char no_memory[] = "there is no memory for the store to take more, projecting goes on "
-                                "when there is";
+static const char disk_full[] =
+    "the disk of the store is full, the projector resumes when space returns";
+static const char no_memory[] =
+    "there is no memory to write more to the store, the projector resumes when there is";
 
 void projector_set_state(struct projector *projector, const char *state)
 {
@@ -46,7 +46,7 @@ void projector_set_state(struct projector *projector, const char *state)
     if (same)
         return;
     if (strcmp(state, "ok") == 0)
-        log_info("projector: goes on");
+        log_info("projector: resumed");
     else
         log_error("projector: %s", state);
     if (projector->options.moved != NULL)
@@ -148,7 +148,7 @@ static enum projector_step window_finish(struct projector *projector)
 {
     enum status status = store_apply(projector->options.store, &projector->window.changes);
     if (status != STATUS_OK)
-        return store_refused(projector, "the store did not take events", status);
+        return store_refused(projector, "events could not be written to the store", status);
     io_fault_point("project.applied");
     filters_after(projector->options.filters, &projector->window.changes);
     io_fault_point("project.after");
@@ -269,8 +269,9 @@ void projector_tidy(struct projector *projector, bool busy)
     if (status != STATUS_OK && status != STATUS_MORE)
         pause_ns = TIDY_RETRY_NS;
     if (status != STATUS_OK && status != STATUS_MORE && status != STATUS_NO_MEMORY)
-        log_warn("projector: the filters could not be moved to one segment: %s; trying again later",
-                 status_sentence(status));
+        log_warn(
+            "projector: the filters could not be rebuilt as one segment: %s; trying again later",
+            status_sentence(status));
     projector->tidy_next_ns = began_ns + took_ns + pause_ns;
 }
 

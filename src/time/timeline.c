@@ -115,7 +115,7 @@ static void say_state(enum status before, enum status state, uint64_t wall_s)
     if (state == before)
         return;
     if (state == STATUS_OK)
-        log_info("the clock says %s: writes are taken again", show_time(wall_s, shown));
+        log_info("the clock says %s: writes resume", show_time(wall_s, shown));
     else
         log_error("the clock says %s: %s", show_time(wall_s, shown), status_sentence(state));
 }
@@ -126,13 +126,13 @@ static void say_span(uint32_t before_s, uint32_t offset_s, uint64_t wall_s, uint
     show_time(wall_s, clock);
     show_time(newest_s, newest);
     if (offset_s > before_s)
-        log_warn("the clock was set back: it says %s, and the last change was recorded as of %s. "
-                 "Times are recorded %" PRIu32 " s ahead of the clock from now on, so that their "
-                 "order stays, and shown as the clock says",
+        log_warn("the clock was set back: it says %s, but the last change was recorded at %s. From "
+                 "now on times are recorded %" PRIu32
+                 " s ahead of the clock, which keeps their order, and shown as the clock says",
                  clock, newest, offset_s);
     else
-        log_info("the clock was put forward to %s: times are recorded %" PRIu32
-                 " s ahead of it from now on, before %" PRIu32 " s",
+        log_info("the clock was set forward to %s: times are now recorded %" PRIu32
+                 " s ahead of it, no longer %" PRIu32 " s",
                  clock, offset_s, before_s);
 }
 

@@ -209,8 +209,8 @@ static void trends_move(struct trends *trends, uint32_t time_s, uint32_t now_s)
     if (time_s > now_s && time_s - now_s > TREND_AHEAD_S)
         time_s = now_s;
     if (trends->time_s > now_s && trends->time_s - now_s > TREND_AHEAD_S) {
-        log_warn("windowed boards: the time is more than a day behind what was counted last, they "
-                 "begin anew");
+        log_warn("windowed boards: the time is more than a day before the last counted change, so "
+                 "they start empty again");
         trends_clear(trends, trends->position, time_s);
     }
     uint32_t before = trends->time_s;

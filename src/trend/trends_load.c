@@ -56,10 +56,10 @@ static enum status load_header(struct load *load)
     if (status != STATUS_OK)
         return status;
     if (memcmp(bytes, FILE_MAGIC, 8) != 0)
-        return load_fails(load, STATUS_DAMAGED, "does not begin as a file of boards does");
+        return load_fails(load, STATUS_DAMAGED, "is not a file of windowed boards");
     if (little_get32(bytes + 8) != FILE_VERSION)
         return load_fails(load, STATUS_DAMAGED,
-                          "is of a format version that this program does not know");
+                          "has a format version that this program does not know");
     load->check = XXH3_64bits(bytes, HEADER_CHECK);
     if (load->check != little_get64(bytes + HEADER_CHECK))
         return load_fails(load, STATUS_DAMAGED,
@@ -69,7 +69,7 @@ static enum status load_header(struct load *load)
         return load_fails(load, STATUS_IO_FAILED, strerror(-result));
     load->length = little_get64(bytes + 32);
     if (size != load->length || size < HEADER_BYTES + CHECK_BYTES)
-        return load_fails(load, STATUS_DAMAGED, "is damaged: it is not as long as it should be");
+        return load_fails(load, STATUS_DAMAGED, "is damaged: it has the wrong length");
     load->boards = little_get32(bytes + 12);
     load->trends->position = little_get64(bytes + 16);
     load->trends->time_s = little_get32(bytes + 24);
@@ -104,7 +104,7 @@ static enum status load_verify(struct load *load)
         return status;
     XXH3_state_t *check = XXH3_createState();
     if (check == NULL)
-        return load_fails(load, STATUS_NO_MEMORY, "is larger than there is memory for");
+        return load_fails(load, STATUS_NO_MEMORY, "is larger than the available memory");
     status = verify_body(load, check);
     XXH3_freeState(check);
     return status;
@@ -112,7 +112,7 @@ static enum status load_verify(struct load *load)
 
 static enum status impossible(struct load *load)
 {
-    return load_fails(load, STATUS_DAMAGED, "is damaged: it describes boards that cannot be");
+    return load_fails(load, STATUS_DAMAGED, "is damaged: its description of boards is invalid");
 }
 
 /* The next so many bytes, at *out until the next call. */

@@ -37,7 +37,7 @@ static void test_mistakes_are_named(void **state)
         {{"", "love,comment", ""}, "--kinds: 'comment' is reserved"},
         {{"", "", "comment"}, "--counters: 'comment' is reserved"},
         {{"", "", "view,like"}, "--counters: 'like' is always a kind"},
-        {{"", "love,hate", "view,hate"}, "--counters: 'hate' is one of --kinds too"},
+        {{"", "love,hate", "view,hate"}, "--counters: 'hate' is in --kinds too"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char sentence[256] = "";

@@ -96,11 +96,12 @@ static void assert_fills(enum name_role role, size_t already, size_t limit)
     assert_int_equal(names_test(names, role, text, strlen(text)), STATUS_OK);
     char sentence[256];
     names_refusal(names, STATUS_TABLE_FULL, role, "one-more", 8, sentence, sizeof sentence);
-    assert_string_equal(sentence, role == NAME_TYPE
-                                      ? "'one-more' would be a new type, and there are 1024 types "
-                                        "already, which is all there can be"
-                                      : "'one-more' would be a new counter, and there are 250 "
-                                        "kinds and counters already, which is all there can be");
+    assert_string_equal(sentence,
+                        role == NAME_TYPE
+                            ? "'one-more' would be a new type, but there are already 1024 "
+                              "types, and there can be no more"
+                            : "'one-more' would be a new counter, but there are already 250 "
+                              "kinds and counters, and there can be no more");
     for (size_t i = already; i < limit; i++) {
         snprintf(text, sizeof text, "n%zu", i);
         assert_int_equal(intern(names, role, text, &index), STATUS_OK);
@@ -141,7 +142,7 @@ static void test_lists(void **state)
     assert_int_equal(names_count(names), 3);
     assert_int_equal(names_find(names, "hate", 4), 2);
     names_refusal(names, STATUS_NAME_NOT_LISTED, NAME_KIND, "hate", 4, sentence, sizeof sentence);
-    assert_string_equal(sentence, "the kind 'hate' is none of --kinds: like, love");
+    assert_string_equal(sentence, "the kind 'hate' is not one of --kinds: like, love");
     assert_int_equal(intern(names, NAME_KIND, "like", &index), STATUS_OK);
     assert_int_equal(intern(names, NAME_KIND, "love", &index), STATUS_OK);
     assert_int_equal(intern(names, NAME_TYPE, "video", &index), STATUS_OK);

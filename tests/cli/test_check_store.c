@@ -245,7 +245,7 @@ static void test_filters_that_a_start_makes_anew(void **state)
     save_filters(end);
     assert_int_equal(truncate(filter_path, 2000), 0);
     assert_int_equal(check(), 0);
-    assert_says(output, "it is not as long as it should be; the next start builds them again");
+    assert_says(output, "it has the wrong length; the next start builds them again");
     assert_string_equal(errors, "");
 }
 
@@ -294,7 +294,8 @@ static void test_windowed_boards(void **state)
     assert_says(output, "remark      trends: they are newer than the store");
     assert_int_equal(truncate(path, 70), 0);
     assert_int_equal(check(), 0);
-    assert_says(output, "it is not as long as it should be; the next start begins with empty ones");
+    assert_says(output,
+                "it has the wrong length; the next start begins with empty windowed boards");
     assert_string_equal(errors, "");
     trends_free(trends);
 }

@@ -200,17 +200,17 @@ static void test_headers_that_lie_are_refused(void **state)
     header_edit(bytes, length, 8, 3);
     expect_refusal(STATUS_DAMAGED, "version");
     header_edit(bytes, length, 12, 1);
-    expect_refusal(STATUS_DAMAGED, "cannot be");
+    expect_refusal(STATUS_DAMAGED, "invalid");
     header_edit(bytes, length, 32, (uint32_t)length + 8);
     expect_refusal(STATUS_DAMAGED, "length");
     header_edit(bytes, length, 40, 0);
-    expect_refusal(STATUS_DAMAGED, "cannot be");
+    expect_refusal(STATUS_DAMAGED, "invalid");
     header_edit(bytes, length, 40, FILTER_SEGMENTS + 1);
-    expect_refusal(STATUS_DAMAGED, "cannot be");
+    expect_refusal(STATUS_DAMAGED, "invalid");
     header_edit(bytes, length, 48, 63);
-    expect_refusal(STATUS_DAMAGED, "cannot be");
+    expect_refusal(STATUS_DAMAGED, "invalid");
     header_edit(bytes, length, 56, 1000000); /* slots in use */
-    expect_refusal(STATUS_DAMAGED, "cannot be");
+    expect_refusal(STATUS_DAMAGED, "invalid");
     header_edit(bytes, length, 24, 7); /* another position: these are not its buckets */
     expect_refusal(STATUS_DAMAGED, "checksum");
     free(bytes);

@@ -129,7 +129,8 @@ static void test_groups_are_within_the_lists(void **state)
     } cases[] = {
         {"like,dislike", "dislike", "view", STATUS_OK, ""},
         {"like,dislike", "", "view", STATUS_OK, ""},
-        {"like,dislike", "love", "", STATUS_NAME_NOT_LISTED, "'dislike' is none of --kinds: like"},
+        {"like,dislike", "love", "", STATUS_NAME_NOT_LISTED,
+         "'dislike' is not one of --kinds: like"},
         {"like,view", "", "view", STATUS_NOT_A_KIND, "'view'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

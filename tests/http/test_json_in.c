@@ -84,7 +84,7 @@ static void said(void **state)
     EXPECT_SAID("", "the body is empty, it must be JSON");
     EXPECT_SAID("{\"a\":1", "the body ends before its JSON is complete, near line 1, column 6");
     EXPECT_SAID("{\"a\":1}x",
-                "the body has something behind the end of its JSON, near line 1, column 8");
+                "the body has something after the end of its JSON, near line 1, column 8");
     EXPECT_SAID("{\"a\":\"\\u0000\"}",
                 "a string in the body has the character \\u0000, which is not "
                 "allowed, near line 1, column 13");
@@ -93,9 +93,10 @@ static void said(void **state)
     EXPECT_SAID("{\"a\":1,\n\"a\":2}", "the body has the same member twice, near line 2, column 3");
     EXPECT_SAID("[\"\xff\"]", "the body has a byte that is not UTF-8, near line 1, column 2");
     EXPECT_SAID("[99999999999999999999]", "the body has a number that is too large, integers must "
-                                          "fit 64 bits, near line 1, column 21");
-    EXPECT_SAID("[1e999]", "the body has a number that is too large, integers must fit 64 bits, "
-                           "near line 1, column 6");
+                                          "fit into 64 bits, near line 1, column 21");
+    EXPECT_SAID("[1e999]",
+                "the body has a number that is too large, integers must fit into 64 bits, "
+                "near line 1, column 6");
     EXPECT_SAID("[1,]", "the body is not JSON: unexpected token near ']', line 1, column 4");
 }
 

@@ -123,12 +123,13 @@ static void refusals_name_what_http_knows(void **state)
         {"/v1/items/video/counts", NULL,
          "{item} in the path must be type:id, as in video:42, got 'video'"},
         {"/v1/items/Video:1/counts", NULL,
-         "the type in {item} in the path must be a-z, then up to 31 of a-z, 0-9, '_' and '-', got "
+         "the type in {item} in the path must be a letter a-z, then up to 31 of a-z, 0-9, '_' and "
+         "'-', got "
          "'Video'"},
         {"/v1/items/video:1/reactions/like?limit=0", NULL,
          "the parameter 'limit' must be a number from 1 to 200, got '0'"},
         {"/v1/items/video:1/reactions/like?cursor=x", NULL,
-         "the parameter 'cursor' must be that of an earlier page of the same list, got 'x'"},
+         "the parameter 'cursor' must be the cursor of an earlier page of the same list, got 'x'"},
         {"/v1/users/1/changes?since=x", NULL,
          "the parameter 'since' must be the cursor of an earlier answer for the same user, got "
          "'x'"},
@@ -162,9 +163,10 @@ static void refusals_name_what_http_knows(void **state)
     client_send(client, FEED "\r\n");
     expect_refusal(client, 415, "the header Content-Type is missing, it must be application/json");
     client_send(client, FEED JSON "Content-Encoding: gzip\r\n\r\n");
-    expect_refusal(client, 415,
-                   "the header Content-Encoding must be left out, compressed bodies are not taken, "
-                   "got 'gzip'");
+    expect_refusal(
+        client, 415,
+        "the header Content-Encoding must be absent, because compressed bodies are not supported, "
+        "got 'gzip'");
     get(client, "/v1/items/video:1%00/counts");
     expect_refusal(client, 400,
                    "the path has a % that is not followed by the two hexadecimal digits of a "

@@ -75,13 +75,13 @@ static void words_of_paths_and_queries(void **state)
     expect(VERB_GET, "/v1/users/1/reactions/like?type=video", NULL, STATUS_OK, "1 like video");
     expect(VERB_GET, "/v1/users/1/reactions/like?limit=2", NULL, STATUS_BAD_ARITY,
            "'type' is missing");
-    expect(VERB_GET, "/v1/items/video:1/counts?x=1", NULL, STATUS_BAD_ARGUMENT, "'x' is not known");
+    expect(VERB_GET, "/v1/items/video:1/counts?x=1", NULL, STATUS_BAD_ARGUMENT, "'x' is unknown");
     expect(VERB_GET, "/v1/items/video:1/counts?item=1", NULL, STATUS_BAD_ARGUMENT,
-           "'item' is not known");
+           "'item' is unknown");
     expect(VERB_GET, "/v1/users/1/reactions/like?type=a&type=b", NULL, STATUS_BAD_ARGUMENT,
            "'type' is repeated");
     expect(VERB_GET, "/v1/items/video:1/reactions/love?among=7", NULL, STATUS_BAD_ARGUMENT,
-           "'among' is not known here, there are: limit, cursor");
+           "'among' is unknown, known are: limit, cursor");
     expect(VERB_GET, "/v1/live?items=", NULL, STATUS_BAD_ARITY,
            "the parameter 'items' must have at least one item");
     expect(VERB_GET, "/v1/live?items=a:1,,b:2,", NULL, STATUS_OK, "a:1  b:2 ");
@@ -103,15 +103,15 @@ static void words_of_bodies(void **state)
     expect(VERB_POST, "/v1/feed", "{\"user\":1,\"items\":[]}", STATUS_BAD_JSON,
            "'user' must be a string");
     expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[1]}", STATUS_BAD_JSON,
-           "the member 'items' must be an array of strings, its entry [0] is none");
+           "the member 'items' must be an array of strings, but its entry [0] is not a string");
     expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":\"a:1\"}", STATUS_BAD_JSON,
            "an array");
     expect(VERB_POST, "/v1/feed", "{\"user\":\"1\"}", STATUS_BAD_JSON, "'items' must be an array");
     expect(VERB_POST, "/v1/feed", "{\"items\":[]}", STATUS_BAD_ARITY, "'user' is missing");
     expect(VERB_POST, "/v1/feed", "{\"user\":\"1\",\"items\":[],\"x\":1}", STATUS_BAD_ARGUMENT,
-           "the member 'x' is not known here, there are: user, items, cold");
+           "the member 'x' is unknown, known are: user, items, cold");
     expect(VERB_POST, "/v1/feed", "[]", STATUS_BAD_JSON, "must be a JSON object");
-    expect(VERB_POST, "/v1/feed?user=1", "{}", STATUS_BAD_ARGUMENT, "'user' is not known");
+    expect(VERB_POST, "/v1/feed?user=1", "{}", STATUS_BAD_ARGUMENT, "'user' is unknown");
     expect(VERB_POST, "/v1/items/a:1/counters/view", "{\"delta\":1.5}", STATUS_BAD_JSON,
            "an integer");
     expect(VERB_POST, "/v1/items/a:1/counters/view", "{\"delta\":1,\"token\":2}", STATUS_BAD_JSON,

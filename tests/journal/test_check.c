@@ -165,7 +165,8 @@ static void test_a_torn_tail_is_reported_and_left(void **state)
     write_at("0000000001.seg", before.st_size, "half a batch");
     assert_int_equal(check(data, NULL), 0);
     assert_non_null(strstr(output, "torn tail   12 bytes in 0000000001.seg at offset "));
-    assert_non_null(strstr(output, "cut short: what it held was never acknowledged; a start"));
+    assert_non_null(
+        strstr(output, "was not durable yet: its events were never acknowledged; the next start"));
     assert_int_equal(stat(path, &after), 0);
     assert_int_equal(after.st_size, before.st_size + 12);
 }
@@ -197,12 +198,12 @@ static void test_what_a_torn_tail_held_may_have_been_acknowledged(void **state)
         uint32_t promise;
         const char *says;
     } cases[] = {
-        {JOURNAL_PROMISE_INTERVAL, "may have been acknowledged, as it was written with "
+        {JOURNAL_PROMISE_INTERVAL, "may have been acknowledged, because they were written with "
                                    "--durability interval"},
-        {JOURNAL_PROMISE_NONE, "may have been acknowledged, as it was written with "
+        {JOURNAL_PROMISE_NONE, "may have been acknowledged, because they were written with "
                                "--durability none"},
-        {JOURNAL_PROMISE_UNKNOWN, "never acknowledged, unless it was written with"},
-        {200, "never acknowledged, unless it was written with"},
+        {JOURNAL_PROMISE_UNKNOWN, "never acknowledged, unless they were written with"},
+        {200, "never acknowledged, unless they were written with"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         set_promise(cases[i].promise);

@@ -208,7 +208,7 @@ static void test_what_is_needed_and_missing_is_named(void **state)
     assert_int_equal(verify_from(0, &check, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, "from position 0 to "));
     assert_int_equal(report.first, first);
-    snprintf(expected, sizeof expected, "at position %llu, but the store stands at %llu",
+    snprintf(expected, sizeof expected, "at position %llu, but the store is at %llu",
              (unsigned long long)end, (unsigned long long)end + 8);
     assert_int_equal(verify_from(end + 8, &check, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, expected));

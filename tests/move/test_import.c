@@ -380,21 +380,22 @@ static void test_bad_rows(void **state)
     expect_refused(&stage, import_reaction(import, of("18446744073709551616"), like, item, 1),
                    "id");
     expect_refused(&stage, import_reaction(import, one, of("Like"), item, 1), "the kind 'Like'");
-    expect_refused(&stage, import_reaction(import, one, of(""), item, 1), "is no name");
+    expect_refused(&stage, import_reaction(import, one, of(""), item, 1), "is not a name");
     expect_refused(&stage, import_reaction(import, one, view, item, 1), "is a counter");
     expect_refused(&stage, import_reaction(import, one, like, of("video"), 1), "as in video:42");
-    expect_refused(&stage, import_reaction(import, one, like, of(":1"), 1), "is no item");
-    expect_refused(&stage, import_reaction(import, one, like, of("clip:"), 1), "is no item");
-    expect_refused(&stage, import_reaction(import, one, like, of("clip:1 "), 1), "is no item");
+    expect_refused(&stage, import_reaction(import, one, like, of(":1"), 1), "is not an item");
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:"), 1), "is not an item");
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:1 "), 1), "is not an item");
     expect_refused(&stage, import_reaction(import, one, of("new"), of("clip:1"), 0), "the past");
     expect_refused(&stage, import_reaction(import, one, of("new"), of("clip:1"), NOW + 86401),
                    "--future-as-now");
     expect_refused(&stage, import_reaction(import, of("x"), of("new"), of("clip:1"), 1), "user");
-    expect_refused(&stage, import_counter(import, item, like, 5), "kept by reactions");
-    expect_refused(&stage, import_counter(import, item, of("comment"), 5), "kept by reactions");
-    expect_refused(&stage, import_counter(import, of("1"), view, 5), "is no item");
+    expect_refused(&stage, import_counter(import, item, like, 5), "only counters can be added to");
+    expect_refused(&stage, import_counter(import, item, of("comment"), 5),
+                   "only counters can be added to");
+    expect_refused(&stage, import_counter(import, of("1"), view, 5), "is not an item");
     expect_refused(&stage, import_define(import, NAME_KIND, view), "is a counter");
-    expect_refused(&stage, import_define(import, NAME_TYPE, of("a b")), "is no name");
+    expect_refused(&stage, import_define(import, NAME_TYPE, of("a b")), "is not a name");
     assert_true(index_of(&stage, "new") < 0);
     assert_true(names_find_type(stage.names, "clip", 4) < 0);
     assert_int_equal(import_reaction(import, one, like, item, NOW + 86400), STATUS_OK);
@@ -462,14 +463,14 @@ static void test_listed_names(void **state)
     import_begin(&stage, &options);
     struct import *import = stage.import;
     expect_refused(&stage, import_reaction(import, one, of("save"), video, 5),
-                   "the kind 'save' is none of --kinds: like, dislike, love");
+                   "the kind 'save' is not one of --kinds: like, dislike, love");
     expect_refused(&stage, import_reaction(import, one, like, of("clip:1"), 5),
-                   "the type 'clip' is none of --types: video");
+                   "the type 'clip' is not one of --types: video");
     expect_refused(&stage, import_counter(import, of("clip:1"), of("view"), 5), "'clip'");
     assert_true(index_of(&stage, "view") < 0);
     expect_refused(&stage, import_counter(import, video, of("share"), 5),
-                   "none of --counters: view");
-    expect_refused(&stage, import_define(import, NAME_TYPE, of("post")), "none of --types");
+                   "not one of --counters: view");
+    expect_refused(&stage, import_define(import, NAME_TYPE, of("post")), "one of --types");
     assert_int_equal(import_reaction(import, one, like, video, 5), STATUS_OK);
     assert_int_equal(import_counter(import, video, of("view"), 5), STATUS_OK);
     import_end(&stage, true);

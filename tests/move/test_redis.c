@@ -221,7 +221,7 @@ static void refuses_bad_numbers(void **state)
     want("hash:counts:{type}:{id}");
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         redis_do(&server, "HSET counts:video:1 view %s", values[i]);
-        assert_ends(STATUS_BAD_ARGUMENT, "not a whole number");
+        assert_ends(STATUS_BAD_ARGUMENT, "not a 64-bit integer");
     }
     redis_do(&server, "HSET counts:video:1 view 5 Bad 6");
     assert_ends(STATUS_BAD_ARGUMENT, "not a counter");
@@ -230,7 +230,7 @@ static void refuses_bad_numbers(void **state)
     static char large[100000];
     memset(large, '1', sizeof large - 1);
     redis_do(&server, "SET views:1 %s", large);
-    assert_ends(STATUS_BAD_ARGUMENT, "not a whole number");
+    assert_ends(STATUS_BAD_ARGUMENT, "not a 64-bit integer");
 }
 
 /* Keys with braces and characters of globs are found, and only those. */
@@ -352,10 +352,10 @@ static void stands_other_answers(void **state)
     pretended("-MOVED 7 1.2.3.4:5\r\n", 9, STATUS_IO_FAILED, "once for each master");
     pretended("-ERR \x1b[31m\r\n", 9, STATUS_IO_FAILED, "\\x1b[31m");
     pretended("HTTP/1.1 400 Bad Request\r\n\r\n", 9, STATUS_BAD_PROTOCOL, "protocol of Redis");
-    pretended("+OK\r\n", 9, STATUS_BAD_PROTOCOL, "something else");
+    pretended("+OK\r\n", 9, STATUS_BAD_PROTOCOL, "does not fit the command");
     pretended("+OK\r\n", 2, STATUS_IO_FAILED, "lost");
-    pretended("*2\r\n$1\r\n5\r\n*1\r\n:7\r\n", 9, STATUS_BAD_PROTOCOL, "something else");
-    pretended("*2\r\n$-1\r\n*0\r\n", 9, STATUS_BAD_PROTOCOL, "something else");
+    pretended("*2\r\n$1\r\n5\r\n*1\r\n:7\r\n", 9, STATUS_BAD_PROTOCOL, "does not fit the command");
+    pretended("*2\r\n$-1\r\n*0\r\n", 9, STATUS_BAD_PROTOCOL, "does not fit the command");
     pretended("*2147483647\r\n", 9, STATUS_IO_FAILED, "Out of memory");
     pretended("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n", 9,
               STATUS_BAD_PROTOCOL, "protocol of Redis");

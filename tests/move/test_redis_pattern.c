@@ -119,7 +119,7 @@ static void refuses_what_is_unclear(void **state)
     refuses("likes:{id} -> like video", "begin with");
     refuses("list:likes:{id} -> like video", "begin with");
     refuses("set: -> like video", "is empty");
-    refuses("set:likes:{id}", "what that is");
+    refuses("set:likes:{id}", "name a kind or counter");
     refuses("set:likes:{id} ->", "after '->'");
     refuses("set:likes:{id} -> like video more", "after '->'");
     refuses("set:likes:{id} -> like", "type of items");
@@ -140,7 +140,7 @@ static void refuses_what_is_unclear(void **state)
     refuses("set:likes:{id} with {user} -> like video", "each once");
     refuses("set:likes:{id} fields a=b -> like video", "'fields' is for");
     refuses("hash:counts:{id}", "type of items");
-    refuses("hash:counts:{id} -> view video", "type of items alone");
+    refuses("hash:counts:{id} -> view video", "only a type of items");
     refuses("hash:counts:{id} member {id} -> video", "'member' has no meaning");
     refuses("hash:counts:{id} fields a=b,c=b -> video", "twice");
     refuses("hash:counts:{id} fields a=b,,c -> video", "1 to 63 bytes");

@@ -127,11 +127,11 @@ static void test_bad_json(void **state)
                     "'kind' should be a string");
     expect_bad_json("{\"item\":7,\"counter\":\"view\",\"value\":1}", "'item' should be a string");
     expect_bad_json("{\"item\":\"a:1\",\"counter\":\"view\",\"value\":9223372036854775808}",
-                    "64 bits");
+                    "signed 64-bit");
     expect_bad_json("{\"item\":\"a:1\",\"counter\":\"view\",\"value\":-9223372036854775809}",
-                    "64 bits");
+                    "signed 64-bit");
     expect_bad_json("{\"item\":\"a:1\",\"counter\":\"view\",\"value\":99999999999999999999999}",
-                    "64 bits");
+                    "signed 64-bit");
     expect_bad_json("{\"define\":\"kept\",\"name\":\"comment\"}", "type, kind or counter");
     expect_bad_json("{\"define\":5,\"name\":\"comment\"}", "'define' should be a string");
     char more[sizeof like + 8];
@@ -203,7 +203,7 @@ static void test_timeless(void **state)
     expect_bad_json("{\"user\":\"1\",\"time\":null,\"time\":1}", "'time' comes twice");
     expect_bad_json("{\"item\":\"a:1\",\"counter\":\"view\",\"value\":null}",
                     "a string or a whole number");
-    expect_bad_csv("1,like,video", "64 bits");
+    expect_bad_csv("1,like,video", "signed 64-bit");
 }
 
 static void test_bad_csv(void **state)
@@ -215,9 +215,9 @@ static void test_bad_csv(void **state)
     expect_bad_csv("1,like,video:2,17,", "more than 4 fields");
     expect_bad_csv("1,like,video:2,-1", "seconds since 1970");
     expect_bad_csv("1,like,video:2, 17", "seconds since 1970");
-    expect_bad_csv("video:2,view,x", "64 bits");
-    expect_bad_csv("video:2,view,", "64 bits");
-    expect_bad_csv("video:2,view,--1", "64 bits");
+    expect_bad_csv("video:2,view,x", "signed 64-bit");
+    expect_bad_csv("video:2,view,", "signed 64-bit");
+    expect_bad_csv("video:2,view,--1", "signed 64-bit");
     expect_bad_csv("\"1,like,video:2,17", "field 1");
     expect_bad_csv("1,\"like\"x,video:2,17", "field 2");
     expect_bad_csv("1,like,video:2,\"17", "field 4");

@@ -57,7 +57,7 @@ static void commands_inside_are_counted_once(void **state)
                         "MULTI\r\nLIKE 1 video:1\r\nLIKED 1 video:1000001\r\nPING\r\nEXEC\r\n");
     fake_gate(&fake, true);
     client_expect(client, "+OK\r\n+QUEUED\r\n+QUEUED\r\n-ERR unknown command 'NOPE', COMMAND LIST "
-                          "shows what there is\r\n" EXECABORT "+OK\r\n+QUEUED\r\n+QUEUED\r\n"
+                          "shows all commands\r\n" EXECABORT "+OK\r\n+QUEUED\r\n+QUEUED\r\n"
                           "+QUEUED\r\n*3\r\n:1\r\n*1\r\n:1\r\n+PONG\r\n");
     close(client);
     server_stop(&fake.server);
@@ -110,7 +110,7 @@ static void what_redis_refuses_is_refused_in_its_words(void **state)
     int client = client_open(&fake);
     client_send(client, "EXEC\r\nDISCARD\r\nUNWATCH\r\nWATCH video:1\r\n");
     client_expect(client, "-ERR EXEC without MULTI\r\n-ERR DISCARD without MULTI\r\n+OK\r\n"
-                          "-ERR nothing can be watched here");
+                          "-ERR WATCH is not supported");
     char line[256];
     client_read_line(client, line, sizeof line);
     client_send(client, "MULTI\r\nMULTI\r\nWATCH a\r\nUNWATCH\r\nEXEC\r\n");

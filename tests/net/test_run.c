@@ -40,14 +40,15 @@ static void errors_of_a_session_are_counted(void **state)
         {"HELLO", "HELLO 3 AUTH u x", "-ERR AUTH was sent", STATUS_NO_TOKENS},
         {"HELLO", "HELLO 4", "-NOPROTO this server speaks", STATUS_NO_PROTOCOL},
         {"HELLO", "HELLO 3 SETNAME", "-ERR HELLO takes", STATUS_BAD_ARGUMENT},
-        {"SELECT", "SELECT 1", "-ERR there is one database", STATUS_BAD_ARGUMENT},
+        {"SELECT", "SELECT 1", "-ERR there is only one database", STATUS_BAD_ARGUMENT},
         {"DEVICE", "DEVICE \x7f", "-ERR a device's id", STATUS_BAD_ARGUMENT},
         {"CLIENT", "CLIENT SETNAME \x7f", "-ERR a connection's name", STATUS_BAD_ARGUMENT},
         {"CLIENT", "CLIENT WHAT", "-ERR CLIENT takes", STATUS_BAD_ARGUMENT},
         {"CONFIG", "CONFIG SET a", "-ERR CONFIG takes", STATUS_BAD_ARGUMENT},
         {"COMMAND", "COMMAND WHAT", "-ERR COMMAND takes", STATUS_BAD_ARGUMENT},
         {"HOTKEYS", "HOTKEYS 0", "-ERR HOTKEYS takes", STATUS_BAD_ARGUMENT},
-        {"HOTKEYS", "HOTKEYS", "-ERR hot keys are not", STATUS_NO_HOTKEYS},
+        {"HOTKEYS", "HOTKEYS", "-ERR this server does not keep track of hot keys",
+         STATUS_NO_HOTKEYS},
         {"SLOWLOG", "SLOWLOG WHAT", "-ERR SLOWLOG takes", STATUS_BAD_ARGUMENT},
     };
     char line[256];

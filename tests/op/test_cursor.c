@@ -59,7 +59,8 @@ static void refuses_other_words(void **state)
         {"LIKES 7 Video", STATUS_BAD_ARGUMENT, "a name must be"},
         {"LIKES x video", STATUS_BAD_ARGUMENT, "a user must be"},
         {"LIKERS video", STATUS_BAD_ARGUMENT, "an item must be"},
-        {"FRIENDS 1 video:4 CURSOR x", STATUS_BAD_ARGUMENT, "expected LIMIT and a number, once"},
+        {"FRIENDS 1 video:4 CURSOR x", STATUS_BAD_ARGUMENT,
+         "expected LIMIT and a number, at most once"},
         {"LIKES 7 video CURSOR x", STATUS_BAD_ARGUMENT, "of the same list, got 'x'"},
     };
     expect_refusals(bad, sizeof bad / sizeof bad[0]);

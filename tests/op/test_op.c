@@ -284,12 +284,13 @@ static void names_are_listed(void **state)
         enum status status;
         const char *says;
     } cases[] = {
-        {"LIKE 1 clip:1", STATUS_NAME_NOT_LISTED, "the type 'clip' is none of --types: video"},
-        {"LIKE 1 new:1", STATUS_NAME_NOT_LISTED, "the type 'new' is none of --types: video"},
+        {"LIKE 1 clip:1", STATUS_NAME_NOT_LISTED, "the type 'clip' is not one of --types: video"},
+        {"LIKE 1 new:1", STATUS_NAME_NOT_LISTED, "the type 'new' is not one of --types: video"},
         {"REACT 1 love new:1", STATUS_NAME_NOT_LISTED, "'new'"},
-        {"REACT 1 hate video:1", STATUS_NAME_NOT_LISTED, "'hate' is none of --kinds: like, love"},
-        {"REACT 1 new video:1", STATUS_NAME_NOT_LISTED, "'new' is none of --kinds: like, love"},
-        {"ADD video:1 share 1", STATUS_NAME_NOT_LISTED, "'share' is none of --counters: view"},
+        {"REACT 1 hate video:1", STATUS_NAME_NOT_LISTED,
+         "'hate' is not one of --kinds: like, love"},
+        {"REACT 1 new video:1", STATUS_NAME_NOT_LISTED, "'new' is not one of --kinds: like, love"},
+        {"ADD video:1 share 1", STATUS_NAME_NOT_LISTED, "'share' is not one of --counters: view"},
         {"ADD clip:1 view 1", STATUS_NAME_NOT_LISTED, "'clip'"},
         {"REACT 1 view video:1", STATUS_NOT_A_KIND, "'view'"},
         {"ADD video:1 love 1", STATUS_NOT_A_COUNTER, "'love'"},

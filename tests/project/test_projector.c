@@ -348,7 +348,7 @@ static unsigned failures;
 static void note_failure(void *context, const char *why)
 {
     assert_ptr_equal(context, &stage);
-    assert_non_null(strstr(why, "the store did not take events"));
+    assert_non_null(strstr(why, "events could not be written to the store"));
     failures++;
 }
 
@@ -369,7 +369,7 @@ static void test_store_fails(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(projector_step(projector), STEP_FAILED);
         projector_stats(projector, &stats);
-        assert_non_null(strstr(stats.state, "the store did not take events"));
+        assert_non_null(strstr(stats.state, "events could not be written to the store"));
         assert_int_equal(stats.position, position);
         assert_int_equal(store_position(stage.store), position);
     }
@@ -591,7 +591,7 @@ static void test_thread_stops_after_failing(void **state)
     pthread_mutex_unlock(&stage.lock);
     struct projector_stats stats;
     projector_stats(projector, &stats);
-    assert_non_null(strstr(stats.state, "did not take"));
+    assert_non_null(strstr(stats.state, "could not be written"));
     projector_stop(projector);
     assert_int_not_equal(access(stage.filter_path, F_OK), 0);
 }

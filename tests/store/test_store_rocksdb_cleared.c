@@ -217,7 +217,7 @@ static void test_damage_is_found(void **state)
         assert_non_null(store);
         struct store_report report;
         assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
-        assert_non_null(strstr(report.problem, "sort X"));
+        assert_non_null(strstr(report.problem, "tag X"));
         store_close(store);
         test_directory_teardown(NULL);
         test_directory_setup(NULL);

@@ -334,7 +334,7 @@ static void test_verify_finds_rows(void **state)
     test_write_row(key, key_write_counters(key, like.item), NULL, 0);
     expect_found(&files, "video:3: the counter like is 0, but there are 82 reactions");
     test_write_row(key, key_write_counters(key, like.item), "\0\x80", 2);
-    expect_found(&files, "video:3: its counters do not read");
+    expect_found(&files, "video:3: its counters cannot be decoded");
     test_write_row(key, key_write_counters(key, (struct item){.id.lo = 77}), "\0\2", 2);
     expect_found(&files, "video:77: the counter like is 1, but there are 0 reactions");
 
@@ -352,9 +352,9 @@ static void test_verify_finds_rows(void **state)
     test_write_row(&place, 1, value, sizeof(value));
     expect_found(&files, "700 reactions");
     test_write_row((const uint8_t *)"Rxyz", 4, "abcd", 4);
-    expect_found(&files, "a row of sort R");
+    expect_found(&files, "a row with the tag R");
     test_write_row((const uint8_t *)"Iabcdefghijklmnopqrstuvw", 24, "", 0);
-    expect_found(&files, "a row of sort I");
+    expect_found(&files, "a row with the tag I");
     files_drop(&files);
 }
 
@@ -380,9 +380,9 @@ static void test_verify_finds_by_user(void **state)
     test_write_row(key, key_write_by_user(key, &like, 140), NULL, 0);
     expect_found(&files, "video:3: a reaction is only in its user's list (user 40003, kind 1)");
     test_write_row(key, key_write_by_user(key, &like, 140), "x", 1);
-    expect_found(&files, "a row of sort U");
+    expect_found(&files, "a row with the tag U");
     test_write_row((const uint8_t *)"Uabcdefghijklmnopqrstuvw", 24, "", 0);
-    expect_found(&files, "a row of sort U");
+    expect_found(&files, "a row with the tag U");
     files_drop(&files);
 }
 

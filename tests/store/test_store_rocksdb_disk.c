@@ -79,7 +79,7 @@ static void test_floor(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(test_apply(store, 51), STATUS_DISK_FULL);
     assert_string_equal(state_of(store),
-                        "the disk of the store is full, it goes on when space returns");
+                        "the disk of the store is full, the store resumes when space returns");
     assert_int_equal(store_position(store), 50);
     assert_int_equal(test_answers(store), STATUS_OK);
     assert_int_equal(store_flush(store), STATUS_OK); /* the floor is there for that */
@@ -121,7 +121,7 @@ static void test_flush_fails(void **state)
     assert_int_equal(stats.position, 100);
     assert_int_equal(stats.durable, 50);
     assert_string_equal(stats.state,
-                        "the disk of the store is full, it goes on when space returns");
+                        "the disk of the store is full, the store resumes when space returns");
     assert_int_equal(test_answers(store), STATUS_OK);
     free_disk();
     flush_in_the_end(store);

@@ -254,26 +254,26 @@ static void test_files_that_lie_are_refused(void **state)
         const char *sentence;
     } lies[] = {
         {8, 2, "version"},
-        {12, 3, "cannot be"},                /* boards */
-        {12, 1, "cannot be"},                /* and something after them */
-        {12, UINT32_MAX, "cannot be"},       /* */
-        {24, START_S - 300, "cannot be"},    /* a slice of the future */
-        {24, START_S + 4000, "cannot be"},   /* one that is over and not closed */
-        {32, (uint32_t)length + 24, "long"}, /* */
-        {HEADER_BYTES, 0x00020000U + LIMIT_TYPES, "cannot be"}, /* type */
-        {HEADER_BYTES, 0x00ff0001U, "cannot be"},               /* name */
-        {HEADER_BYTES, 0x00000002U, "cannot be"},               /* the second one again */
-        {HEADER_BYTES, 0x01020001U, "cannot be"},               /* refused, with a slice */
-        {HEADER_BYTES + 8, 2, "cannot be"},                     /* slices */
-        {HEADER_BYTES + 8, UINT32_MAX, "cannot be"},            /* */
-        {slice, 3, "cannot be"},                                /* level */
-        {slice, 1, "cannot be"},                                /* */
-        {slice, 0x100, "cannot be"},                            /* closed */
-        {slice + 4, START_S / 300 - 1, "cannot be"},            /* number */
-        {slice + 4, START_S / 300 + 1, "cannot be"},            /* */
-        {slice + 8, 2, "cannot be"},                            /* rows */
-        {slice + 8, UINT32_MAX, "cannot be"},                   /* */
-        {second, 0x00020001U, "cannot be"},                     /* twice the same board */
+        {12, 3, "invalid"},                                   /* boards */
+        {12, 1, "invalid"},                                   /* and something after them */
+        {12, UINT32_MAX, "invalid"},                          /* */
+        {24, START_S - 300, "invalid"},                       /* a slice of the future */
+        {24, START_S + 4000, "invalid"},                      /* one that is over and not closed */
+        {32, (uint32_t)length + 24, "length"},                /* */
+        {HEADER_BYTES, 0x00020000U + LIMIT_TYPES, "invalid"}, /* type */
+        {HEADER_BYTES, 0x00ff0001U, "invalid"},               /* name */
+        {HEADER_BYTES, 0x00000002U, "invalid"},               /* the second one again */
+        {HEADER_BYTES, 0x01020001U, "invalid"},               /* refused, with a slice */
+        {HEADER_BYTES + 8, 2, "invalid"},                     /* slices */
+        {HEADER_BYTES + 8, UINT32_MAX, "invalid"},            /* */
+        {slice, 3, "invalid"},                                /* level */
+        {slice, 1, "invalid"},                                /* */
+        {slice, 0x100, "invalid"},                            /* closed */
+        {slice + 4, START_S / 300 - 1, "invalid"},            /* number */
+        {slice + 4, START_S / 300 + 1, "invalid"},            /* */
+        {slice + 8, 2, "invalid"},                            /* rows */
+        {slice + 8, UINT32_MAX, "invalid"},                   /* */
+        {second, 0x00020001U, "invalid"},                     /* twice the same board */
     };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         file_edit(bytes, length, lies[i].at, lies[i].value);

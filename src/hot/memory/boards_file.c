@@ -187,7 +187,8 @@ static enum status read_header(struct reading *reading, uint64_t *position, uint
     if (memcmp(header, magic, sizeof magic) != 0)
         return read_fails(reading, STATUS_DAMAGED, "is not a file of boards");
     if (little_get32(header + 8) != VERSION)
-        return read_fails(reading, STATUS_DAMAGED, "is of a version this program does not know");
+        return read_fails(reading, STATUS_DAMAGED,
+                          "has a format version that this program does not know");
     *count = little_get32(header + 12);
     *position = little_get64(header + 16);
     return read_check(reading);
@@ -216,12 +217,12 @@ static enum status read_board(struct reading *reading, struct boards_file_board 
                                         .entries = reading->entries};
     if (board->type >= LIMIT_TYPES || board->name >= LIMIT_NAMES ||
         board->count > BOARDS_FILE_ENTRIES)
-        return read_fails(reading, STATUS_DAMAGED, "has a board that cannot be");
+        return read_fails(reading, STATUS_DAMAGED, "has an invalid board");
     status = read_bytes(reading, bytes, (size_t)board->count * PLACE_BYTES);
     for (uint32_t i = 0; i < board->count && status == STATUS_OK; i++)
         reading->entries[i] = get_place(bytes + (size_t)i * PLACE_BYTES);
     if (status == STATUS_OK && !board_is_sound(board))
-        return read_fails(reading, STATUS_DAMAGED, "has a board with entries that cannot be");
+        return read_fails(reading, STATUS_DAMAGED, "has a board with invalid entries");
     return status;
 }
 
@@ -237,7 +238,7 @@ static enum status read_all(struct reading *reading, uint64_t *position, uint32_
             visit(context, &board);
     }
     if (status == STATUS_OK && reading->offset != reading->size - CHECK_BYTES)
-        return read_fails(reading, STATUS_DAMAGED, "has something behind its last board");
+        return read_fails(reading, STATUS_DAMAGED, "has something after its last board");
     return status;
 }
 
@@ -257,10 +258,10 @@ enum status boards_file_read(const char *path, uint64_t *position, uint32_t *cou
     reading.room = malloc(ROOM_BYTES);
     reading.entries = malloc(BOARDS_FILE_ENTRIES * sizeof(*reading.entries));
     reading.hash = XXH3_createState();
-    enum status status =
-        reading.room == NULL || reading.entries == NULL || reading.hash == NULL
-            ? read_fails(&reading, STATUS_NO_MEMORY, "cannot be read for want of memory")
-            : read_all(&reading, position, count, visit, context);
+    enum status status = reading.room == NULL || reading.entries == NULL || reading.hash == NULL
+                             ? read_fails(&reading, STATUS_NO_MEMORY,
+                                          "cannot be read, because there is not enough memory")
+                             : read_all(&reading, position, count, visit, context);
     XXH3_freeState(reading.hash);
     free(reading.entries);
     free(reading.room);

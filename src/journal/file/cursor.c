@@ -194,7 +194,7 @@ static enum status cursor_step(struct journal_cursor *cursor, uint64_t limit,
         if (status == STATUS_OK && cursor->scan.fd < 0)
             status = scan_say(&cursor->scan, STATUS_DAMAGED,
                               "the journal has no segments, but position %" PRIu64
-                              " is said to be durable",
+                              " is recorded as durable",
                               limit);
     }
     if (status == STATUS_OK)

@@ -29,13 +29,15 @@ enum journal_promise journal_promise_of(enum durability durability)
 const char *journal_torn_meaning(uint32_t promise)
 {
     static const char *const meanings[] = {
-        [JOURNAL_PROMISE_UNKNOWN] = "what it held was never acknowledged, unless it was written "
+        [JOURNAL_PROMISE_UNKNOWN] = "its events were never acknowledged, unless they were written "
                                     "with --durability interval or none",
-        [JOURNAL_PROMISE_COMMIT] = "what it held was never acknowledged",
-        [JOURNAL_PROMISE_INTERVAL] = "what it held may have been acknowledged, as it was written "
-                                     "with --durability interval",
-        [JOURNAL_PROMISE_NONE] = "what it held may have been acknowledged, as it was written with "
-                                 "--durability none",
+        [JOURNAL_PROMISE_COMMIT] = "its events were never acknowledged",
+        [JOURNAL_PROMISE_INTERVAL] =
+            "its events may have been acknowledged, because they were written "
+            "with --durability interval",
+        [JOURNAL_PROMISE_NONE] =
+            "its events may have been acknowledged, because they were written with "
+            "--durability none",
     };
     return meanings[promise <= JOURNAL_PROMISE_NONE ? promise : JOURNAL_PROMISE_UNKNOWN];
 }
@@ -275,7 +277,7 @@ static enum status make_directory(const char *directory, struct journal_report *
     int result = io_make_directory("journal.make", directory, 0777);
     if (result == 0)
         result = io_sync_directory("directory.sync", parent);
-    return result == 0 ? STATUS_OK : open_failed(report, "making the journal directory", result);
+    return result == 0 ? STATUS_OK : open_failed(report, "creating the journal directory", result);
 }
 
 /* What a crash may have left unfinished; none of it holds anything. */
@@ -382,7 +384,7 @@ static enum status open_at_end(struct journal_file *journal, const struct journa
     continue_from(journal, end);
     int result = ring_make(&journal->ring, journal->tuning.ring_bytes, end->position);
     if (result < 0)
-        return open_failed(report, "making the journal's ring", result);
+        return open_failed(report, "allocating the journal's ring", result);
     return start_threads(journal, report);
 }
 

@@ -342,7 +342,7 @@ static enum status check_empty(struct reader *reader)
                         MARK_NAME);
     if (reader->from > 0 && reader->from != JOURNAL_FROM_FIRST)
         return scan_say(&reader->scan, STATUS_DAMAGED,
-                        "the journal is empty, but the store stands at position %" PRIu64
+                        "the journal is empty, but the store is at position %" PRIu64
                         ": the store is ahead of the journal",
                         reader->from);
     return STATUS_OK;
@@ -355,7 +355,7 @@ static enum status check_reached(struct reader *reader)
         return STATUS_OK;
     return scan_say(&reader->scan, STATUS_DAMAGED,
                     "journal segment %s, offset %" PRIu64 ": the journal ends here, at position "
-                    "%" PRIu64 ", but the store stands at %" PRIu64
+                    "%" PRIu64 ", but the store is at %" PRIu64
                     ": the store is ahead of the journal",
                     scan->name, scan->offset, scan->position, reader->from);
 }

@@ -158,7 +158,7 @@ enum status scan_header(struct scan *scan)
     if (problem != NULL)
         return scan_damage(scan, 0, problem);
     if (scan->header.number != scan->number)
-        return scan_damage(scan, 0, "the header carries another segment's number");
+        return scan_damage(scan, 0, "the header has the number of another segment");
     scan->offset = SEGMENT_HEADER_BYTES;
     scan->position = scan->header.position;
     scan->events = scan->header.events;
@@ -245,7 +245,8 @@ enum status scan_finish(struct scan *scan, const struct scan_batch *batch)
 {
     ASSERT(batch->done == batch->header.bytes);
     if (batch->count != batch->header.count)
-        return scan_damage(scan, batch->offset, "the batch holds another number of records");
+        return scan_damage(scan, batch->offset,
+                           "the batch has another number of records than its header says");
     scan_pass(scan, batch);
     return STATUS_OK;
 }

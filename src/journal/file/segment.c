@@ -127,7 +127,8 @@ const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
     if (XXH3_64bits(bytes, HEADER_CHECK) != little_get64(bytes + HEADER_CHECK))
         return "the header of the segment does not match its checksum";
     if (little_get32(bytes + 8) != SEGMENT_VERSION)
-        return "the segment has a format version this laud does not know; a newer one wrote it";
+        return "the segment has a format version that this program does not know; a newer version "
+               "of laud wrote it";
     out->number = little_get64(bytes + 16);
     out->position = little_get64(bytes + 24);
     out->events = little_get64(bytes + 32);

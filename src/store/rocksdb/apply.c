@@ -65,7 +65,7 @@ static enum status found_old(void *context, size_t at, const uint8_t *value, siz
         const struct store_reaction *change = &found->apply->changes->reactions[found->change[at]];
         size_t user_length = id_format(change->user, user);
         size_t item_length = id_format(change->item.id, item);
-        log_error("store: the reaction of kind %u by user %.*s on %.*s (type %u) should be there",
+        log_error("store: the reaction of kind %u by user %.*s on %.*s (type %u) is missing",
                   change->kind, (int)user_length, user, (int)item_length, item, change->item.type);
         return STATUS_DAMAGED;
     }

@@ -18,10 +18,9 @@ static void refuse(int signal)
 {
     (void)signal;
     const char *directory = atomic_load(&opened);
-    log_error(
-        "the store in %s cannot be opened: RocksDB gave up with what stands above; if that is "
-        "an assertion, its files are damaged",
-        directory != NULL ? directory : "");
+    log_error("the store in %s cannot be opened: RocksDB aborted with the message above; if that "
+              "is an assertion, the files of the store are damaged",
+              directory != NULL ? directory : "");
     _exit(1);
 }
 

@@ -88,7 +88,7 @@ static enum status walk_span(struct walk *walk, const struct span *span)
         struct store_reaction row;
         const uint8_t *key = (const uint8_t *)rocksdb_iter_key(span->iterator, &length);
         if (!key_read_changed(key, length, &row)) {
-            log_error("store: a row of sort %c does not read", span->head[0]);
+            log_error("store: a row with the tag %c cannot be decoded", span->head[0]);
             return STATUS_DAMAGED;
         }
         changed->last = (struct store_listed){.time_s = row.time_s,

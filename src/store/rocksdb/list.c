@@ -38,7 +38,7 @@ static enum status take_rows(rocksdb_iterator_t *iterator, struct page *page)
         size_t length;
         const uint8_t *key = (const uint8_t *)rocksdb_iter_key(iterator, &length);
         if (!take_row(page, key, length)) {
-            log_error("store: a row of sort %c does not read", key[0]);
+            log_error("store: a row with the tag %c cannot be decoded", key[0]);
             return STATUS_DAMAGED;
         }
         if (++page->count == page->limit)

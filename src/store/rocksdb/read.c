@@ -153,7 +153,7 @@ static enum status found_item(void *context, size_t at, const uint8_t *value, si
     while (value != end) {
         struct store_value *out = &found->values->values[found->values->used];
         if (!counter_read(&value, end, &out->name, &out->value) || out->value == 0) {
-            log_error("store: the counters of an item do not read");
+            log_error("store: the counters of an item cannot be decoded");
             return STATUS_DAMAGED;
         }
         found->values->used++;

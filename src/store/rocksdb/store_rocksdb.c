@@ -222,7 +222,7 @@ static bool check_format(struct opening *opening, bool *begun)
     if (!*begun)
         return true;
     if (length != 4)
-        return refuse(opening, "the store in %s is damaged: its format version does not read",
+        return refuse(opening, "the store in %s is damaged: its format version cannot be decoded",
                       directory);
     opening->is_before = get_u32(value) == STORE_FORMAT_BEFORE;
     if (!opening->is_before && get_u32(value) != STORE_FORMAT_VERSION)
@@ -240,9 +240,9 @@ static bool check_place(struct opening *opening)
         return refuse_status(opening, status, "its position cannot be read");
     unsigned long long position = rocks->place.position;
     if (position < opening->mark)
-        return refuse(
-            opening, "the store in %s is damaged: it stands at position %llu, but had reached %llu",
-            opening->options.directory, position, (unsigned long long)opening->mark);
+        return refuse(opening,
+                      "the store in %s is damaged: it is at position %llu, but had reached %llu",
+                      opening->options.directory, position, (unsigned long long)opening->mark);
     if (position > 0 && !opening->has_mark)
         return refuse(opening, "the store in %s is damaged: its file " MARK_NAME " is missing",
                       opening->options.directory);
@@ -326,13 +326,13 @@ static const char *state_sentence(struct store_rocksdb *rocks)
     case STATUS_OK:
         break;
     case STATUS_DISK_FULL:
-        return "the disk of the store is full, it goes on when space returns";
+        return "the disk of the store is full, the store resumes when space returns";
     case STATUS_DAMAGED:
         return "the files of the store are damaged";
     case STATUS_NO_MEMORY:
         return "there is no memory to apply a batch to the store";
     case STATUS_NO_FILES:
-        return "the store could open no more files (ulimit -n), it writes nothing more until a "
+        return "the store could open no more files (ulimit -n) and writes nothing more until a "
                "restart";
     default:
         return "the store cannot write";

@@ -61,7 +61,7 @@ disagree(struct verify *verify, const struct item *item, const char *format, ...
 static enum status unreadable(struct verify *verify, const struct scan *row)
 {
     snprintf(verify->report->problem, sizeof(verify->report->problem),
-             "a row of sort %c with a key of %zu bytes and a value of %zu does not read",
+             "a row with the tag %c, a key of %zu bytes and a value of %zu cannot be decoded",
              row->key[0], row->key_length, row->value_length);
     return STATUS_DAMAGED;
 }
@@ -91,7 +91,7 @@ static enum status end_scan(struct verify *verify, struct scan *scan, enum statu
     if (ended == STATUS_OK)
         return status;
     snprintf(verify->report->problem, sizeof(verify->report->problem),
-             "rows of sort %c cannot be read: %s", scan->from[0], status_sentence(ended));
+             "rows with the tag %c cannot be read: %s", scan->from[0], status_sentence(ended));
     return ended;
 }
 
@@ -169,7 +169,7 @@ static enum status compare_counters(struct verify *verify, const struct item *it
         uint8_t name;
         int64_t number;
         if (!counter_read(&value, end, &name, &number) || number == 0 || name <= before)
-            return disagree(verify, item, "its counters do not read");
+            return disagree(verify, item, "its counters cannot be decoded");
         before = name;
         verify->report->counts++;
         if (!verify->is_kind[name] && verify->per_kind[name] == 0)

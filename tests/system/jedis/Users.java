@@ -47,7 +47,7 @@ public class Users {
         Transaction discarded = jedis.multi();
         discarded.sendCommand(command("LIKE"), "1002", "video:1");
         discarded.discard();
-        expectError(() -> jedis.watch("video:1"), "nothing can be watched");
+        expectError(() -> jedis.watch("video:1"), "WATCH is not supported");
         expect(jedis.unwatch(), "OK", "UNWATCH");
         expect(jedis.sendCommand(command("LIKED"), "1002", "video:1"), List.of(0L), "what was discarded");
     }
