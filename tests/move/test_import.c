@@ -443,6 +443,7 @@ static void test_recorded_times(void **state)
     assert_int_equal(move_mark_read(stage.directory, &mark), STATUS_OK);
     assert_int_equal(mark.newest_s, NOW + OFFSET);
     timeline_free(timeline);
+    stage_close(&stage);
 }
 
 /* Names that are not listed are refused row by row, also where they are there from before. */
