@@ -167,7 +167,7 @@ static enum status decode_unknown(struct decoding *d, struct text word, enum nam
         status = names_intern(d->names, role, word.bytes, word.length, index);
     else if (!name_is_valid(word.bytes, word.length))
         status = STATUS_BAD_ARGUMENT;
-    else
+    else if (op_writes(d->spec))
         note_refused(d, names_test(d->names, role, word.bytes, word.length), role, word);
     return status == STATUS_OK ? status : refuse_name(d, status, role, word);
 }
