@@ -1,4 +1,4 @@
-"""The house rules that no other tool checks: sizes, tabs, unfinished marks, header guards.
+"""The house rules that no other tool checks: sizes, tabs, unfinished marks, header guards, layers.
 
 Prints each breach as path:line: sentence and ends with 1 if there was any.
 """
@@ -80,6 +80,44 @@ def check(path):
         check_guard(path, text)
 
 
+def read_layers(path):
+    """The table of layers: folder -> the folders it may include. Each may name only those above it."""
+    layers = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        folder, _, allowed = line.partition(":")
+        for name in allowed.split():
+            if name not in layers:
+                breach(path, number, f"{folder} may include only folders above it, not {name}")
+        layers[folder] = set(allowed.split()) | {folder}
+    return layers
+
+
+def check_layers(paths):
+    """Compares the #include lines of src/ with the table, in both directions."""
+    table = pathlib.Path("src/layers.txt")
+    layers, used = read_layers(table), {}
+    for path in paths:
+        if path.parts[0] != "src" or len(path.parts) < 3 or path.suffix not in (".c", ".h", ".def"):
+            continue
+        folder = path.parts[1]
+        if folder not in layers:
+            breach(path, 1, f"the folder {folder} is not in {table}")
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            found = re.match(r'#include "(\w+)/', line)
+            if not found:
+                continue
+            used.setdefault(folder, set()).add(found[1])
+            if found[1] not in layers[folder]:
+                breach(path, number, f"{folder} may not include {found[1]}, see {table}")
+    for folder, allowed in layers.items():
+        for name in sorted(allowed - used.get(folder, set()) - {folder}):
+            breach(table, 1, f"{folder} does not include {name} any more")
+
+
 def main():
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src", "tests", "script"],
@@ -90,6 +128,7 @@ def main():
                and "corpus" not in path.parts]
     for path in checked:
         check(path)
+    check_layers(checked)
     for line in breaches:
         print(line)
     if long_files:

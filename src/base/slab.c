@@ -525,7 +525,10 @@ void slab_free(struct slab *slab, uint32_t cell, size_t size)
     aside_push(slab, cell, units);
 }
 
-/* How full a page is: 0 if there is nothing in it, then in sixteenths. */
+/*
+ * How full a page is: 0 if there is nothing in it, then in sixteenths. After pages that could not be
+ * emptied, all others are as full: each has its turn.
+ */
 #define LEVEL_UNITS (SLAB_PAGE_UNITS / 16)
 #define LEVELS      17
 #define LEVEL_STAYS LEVELS
@@ -536,6 +539,8 @@ static uint32_t page_level(const struct slab *slab, uint32_t number)
     bool fresh = slab->fresh != slab->fresh_end && number == slab->fresh >> SLAB_PAGE_SHIFT;
     if (fresh || state & (SLAB_PAGE_GONE | SLAB_PAGE_FIXED | SLAB_PAGE_RETIRING))
         return LEVEL_STAYS;
+    if (slab->stuck && !slab->moving && (state & SLAB_PAGE_IN_USE) != 0)
+        return LEVELS - 1;
     return ((state & SLAB_PAGE_IN_USE) + LEVEL_UNITS - 1) / LEVEL_UNITS;
 }
 
@@ -619,6 +624,7 @@ void slab_retire_end(struct slab *slab)
     while (!slab_retire_sift(slab, UINT32_MAX)) {
     }
     slab->aside = 0;
+    slab->stuck = false;
     while (slab->retiring != 0) {
         uint32_t number = number_pop(slab, &slab->retiring);
         ASSERT(slab->states[number] == SLAB_PAGE_RETIRING);
@@ -635,6 +641,7 @@ void slab_retire_cancel(struct slab *slab)
     while (slab->retiring != 0)
         slab->states[number_pop(slab, &slab->retiring)] &= (uint16_t)~SLAB_PAGE_RETIRING;
     slab->retire_units = 0;
+    slab->stuck = true;
     while (slab->aside != 0) {
         uint32_t cell = slab->aside;
         uint32_t *link = slab_at(slab, cell);

@@ -62,6 +62,7 @@ struct slab {
     uint32_t retire_units; /* in use in them */
     uint32_t aside;        /* free cells in them, linked, each with its size */
     uint32_t taken;        /* pages taken from the pool since they began to retire */
+    bool stuck;            /* the last ones could not be emptied */
     bool moving;           /* may take the pool's last pages: set by the owner, under its lock */
     uint32_t hand;         /* page number where the search for the next ones begins */
     uint32_t gone;         /* list of numbers without a page */
@@ -123,7 +124,11 @@ uint32_t slab_retire_begin(struct slab *slab, uint32_t count);
 bool slab_retire_sift(struct slab *slab, uint32_t cells);
 /* Nothing is left in the retiring pages: they go to the pool. */
 void slab_retire_end(struct slab *slab);
-/* The pages are as before, and what is free in them can be had again. */
+/*
+ * The pages are as before, and what is free in them can be had again. Unless `moving` is set, the next
+ * pages to retire are then chosen in turn and not by how full they are: the emptiest one might be the
+ * same again, and what can be freed in the others would never be looked at.
+ */
 void slab_retire_cancel(struct slab *slab);
 /* Gives the pages without a cell in use to the pool, all in one go; returns how many. */
 uint32_t slab_retire_empty(struct slab *slab);

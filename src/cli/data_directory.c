@@ -175,7 +175,8 @@ static bool open_read_only(struct offline *offline)
     enum status status = store_names_restore(parts->store, parts->names);
     if (status != STATUS_OK)
         log_error("cannot read names from the store: %s", status_sentence(status));
-    return status == STATUS_OK && is_carried(offline, journal);
+    parts->options = &offline->options;
+    return status == STATUS_OK && recover_load_times(parts) && is_carried(offline, journal);
 }
 
 static bool may_be_used(const struct offline *offline)

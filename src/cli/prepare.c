@@ -9,6 +9,7 @@
 #include "cli/data_directory.h"
 #include "cli/name_options.h"
 #include "cli/sizes.h"
+#include "http/origin.h"
 
 static unsigned usable_cores(void)
 {
@@ -25,8 +26,13 @@ unsigned prepare_threads(const struct options *options)
 /* What is wrong with the options whatever the machine and the data are. */
 static bool check_options(const struct options *options, char *problem, size_t size)
 {
-    return sizes_suffice(options, true, problem, size) &&
-           name_options_check(options, problem, size);
+    char reason[320];
+    if (!sizes_suffice(options, true, problem, size) || !name_options_check(options, problem, size))
+        return false;
+    if (origins_check(options->cors_origin, reason, sizeof reason))
+        return true;
+    snprintf(problem, size, "cors-origin: %s", reason);
+    return false;
 }
 
 static void choose(struct options *options, size_t index, uint64_t *field, uint64_t value)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -34,9 +35,10 @@ static int seed_read(const char *path, uint64_t *seed)
     io_close("seed.close", fd);
     if (length < 0)
         return (int)length;
-    if (length != (ssize_t)LINE_BYTES || sscanf(text, "laud-seed 1 %16" SCNx64, seed) != 1)
+    if (length != (ssize_t)LINE_BYTES)
         return -EBADMSG;
-    snprintf(again, sizeof again, LINE, *seed);
+    *seed = strtoull(text + LINE_BYTES - 17, NULL, 16);
+    snprintf(again, sizeof again, LINE, *seed); /* anything else in it makes another line */
     return strcmp(text, again) == 0 ? 0 : -EBADMSG;
 }
 
@@ -58,7 +60,7 @@ uint64_t seed_keep(const char *directory)
     uint64_t seed = seed_new();
     if (snprintf(path, sizeof path, "%s/" SEED_NAME, directory) >= (int)sizeof path)
         return seed;
-    uint64_t kept;
+    uint64_t kept = 0;
     int result = seed_read(path, &kept);
     if (result == 0)
         return kept;

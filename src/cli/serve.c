@@ -23,6 +23,9 @@
 #include "cli/prepare.h"
 #include "cli/reload.h"
 #include "hot/memory/hot_memory.h"
+#include "http/face.h"
+#include "live/live.h"
+#include "net/face.h"
 #include "net/info.h"
 #include "net/server.h"
 
@@ -214,6 +217,9 @@ static bool start_server(struct serving *s)
 {
     char problem[512];
     struct server_parts parts = {.options = &s->options,
+                                 .resp = &resp_face,
+                                 .http = &http_face,
+                                 .streams = &live_streams,
                                  .names = s->parts.names,
                                  .hot = s->parts.hot,
                                  .journal = s->parts.journal,

@@ -35,8 +35,8 @@
 
 #include "base/assert.h"
 #include "base/io.h"
+#include "base/little.h"
 #include "filter/filters_header.h"
-#include "journal/little.h"
 
 #define PROGRESS_CHUNKS 32 /* between two words of progress */
 

@@ -8,7 +8,7 @@
 
 #include <xxhash.h>
 
-#include "journal/little.h"
+#include "base/little.h"
 
 #define FILE_VERSION 2 /* 1 had other keys */
 #define FILE_CHECK   (FILTERS_HEADER_BYTES - 8)

@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "hot/hot.h"
-#include "net/buffer.h"
 
 /*
  * The request was run and its status is OK; `items` are its items as they were asked for. `single`:

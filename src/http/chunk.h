@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/status.h"
-#include "net/buffer.h"
 
 /* All zero at the start of each body. */
 struct chunk_scan {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "http/json_in.h"
@@ -17,7 +18,6 @@
 #include "http/route.h"
 #include "http/target.h"
 #include "live/live.h"
-#include "net/buffer.h"
 #include "net/loop.h"
 
 /* What a request of the batch at hand is for. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "net/buffer.h"
+#include "base/buffer.h"
 
 /* False: no memory. */
 bool openapi_write(struct buffer *out);

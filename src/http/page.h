@@ -2,9 +2,9 @@
 #ifndef LAUD_HTTP_PAGE_H
 #define LAUD_HTTP_PAGE_H
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "http/target.h"
-#include "net/buffer.h"
 #include "net/loop.h"
 
 struct page {

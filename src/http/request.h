@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "http/accept.h"
 #include "http/chunk.h"
 #include "http/head.h"
-#include "net/buffer.h"
 
 enum verb {
     VERB_OTHER, /* any that no path takes */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "net/buffer.h"
+#include "base/buffer.h"
 
 #define RESPOND_JSON   "application/json"
 #define RESPOND_HTML   "text/html; charset=utf-8"

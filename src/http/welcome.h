@@ -6,9 +6,9 @@
 #ifndef LAUD_HTTP_WELCOME_H
 #define LAUD_HTTP_WELCOME_H
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "net/buffer.h"
 #include "net/loop.h"
 
 /* Header fields of the HTML: no script, and nothing from anywhere but its own style. */

@@ -12,8 +12,8 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "base/little.h"
 #include "base/names.h"
-#include "journal/little.h"
 
 enum { FLAG_USER_WIDE = 1, FLAG_ITEM_WIDE = 2, FLAG_TOKEN = 4 };
 

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "live/watched.h"
-#include "net/buffer.h"
 
 #define EVENT_ID 16 /* bytes of an event's id */
 

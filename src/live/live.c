@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "live/event.h"
 #include "live/private.h"
+#include "net/streams.h"
 
 #define RETRY_MIN_MS  1000 /* clients come back after so long at least, each after another time: */
 #define RETRY_ROOM_MS 4000 /* all at once is what a server that just started can do without */
@@ -22,8 +23,10 @@ static void on_timer(uv_timer_t *timer)
     uv_timer_start(&live->timer, on_timer, next_ms, 0);
 }
 
-void live_wait(struct live *live)
+/* The thread is about to wait: time that it spends doing nothing. */
+static void live_wait(void *streams)
 {
+    struct live *live = streams;
     if (live->streams > 0)
         live->before_ns = clock_monotonic_ns();
 }
@@ -36,7 +39,7 @@ static void on_after(uv_check_t *check)
     live->before_ns = 0;
 }
 
-struct live *live_new(struct loop *loop)
+static void *live_open_all(struct loop *loop)
 {
     struct live *live = calloc(1, sizeof *live);
     if (live == NULL)
@@ -53,8 +56,9 @@ struct live *live_new(struct loop *loop)
     return live;
 }
 
-void live_free(struct live *live)
+static void live_free(void *streams)
 {
+    struct live *live = streams;
     ASSERT(live->streams == 0 && live->away == 0);
     watched_free(&live->items);
     free(live);
@@ -117,7 +121,7 @@ static bool join(struct live_stream *stream, struct text text)
 
 static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
 {
-    struct live *live = conn->loop->live;
+    struct live *live = conn->loop->streams;
     size_t bytes = sizeof(struct live_stream) + ask->count * sizeof(struct viewer);
     if (!memory_charge_connection(live->items.budget, bytes))
         return NULL;
@@ -212,8 +216,10 @@ void live_close(struct live_stream *stream)
         stop(live);
 }
 
-void live_stop(struct live *live)
+/* The server stops: all streams end, and those whose clients do not take the end are closed. */
+static void live_stop(void *streams)
 {
+    struct live *live = streams;
     for (struct list *link = live->quiet.next; link != &live->quiet; link = link->next) {
         struct live_stream *stream = LIST_OF(link, struct live_stream, quiet);
         struct conn *conn = stream->conn;
@@ -227,3 +233,16 @@ void live_stop(struct live *live)
         conn_send(conn, 0);
     }
 }
+
+static void live_take_job(void *streams, struct job *job)
+{
+    live_take_back(streams, job);
+}
+
+const struct streams_ops live_streams = {
+    .open = live_open_all,
+    .close = live_free,
+    .stop = live_stop,
+    .wait = live_wait,
+    .take_back = live_take_job,
+};

@@ -21,19 +21,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "net/buffer.h"
 
 struct conn;
-struct job;
-struct live;
 struct live_stream;
-struct loop;
+struct streams_ops;
 
-/* NULL: no memory. The loop is ready but for this. */
-struct live *live_new(struct loop *loop);
-void live_free(struct live *live); /* all streams are closed, and so are the handles of the loop */
+/* For server_parts: how a loop makes, ends and frees its live streams. */
+extern const struct streams_ops live_streams;
 
 struct live_ask {
     const struct text *items; /* as they were asked for; known to be good */
@@ -50,14 +47,5 @@ struct live_ask {
 enum status live_open(struct conn *conn, const struct live_ask *ask, struct buffer *out,
                       struct live_stream **stream);
 void live_close(struct live_stream *stream); /* the connection is closed */
-
-/* The server stops: all streams end, and those that do not take it are closed. */
-void live_stop(struct live *live);
-
-/* The thread is going to wait: time that it spends doing nothing. */
-void live_wait(struct live *live);
-
-/* A job of ours is done; frees it. */
-void live_take_back(struct live *live, struct job *job);
 
 #endif

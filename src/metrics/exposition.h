@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/buckets.h"
-#include "net/buffer.h"
+#include "base/buffer.h"
 
 #define EXPOSITION_LABELS 256 /* bytes of all labels of a sample */
 

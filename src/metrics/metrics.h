@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "base/buckets.h"
+#include "base/buffer.h"
 #include "base/names.h"
 #include "metrics/hotkeys.h"
 #include "metrics/meter.h"
-#include "net/buffer.h"
 
 #define METRICS_RANKS 10 /* of the hottest, by rank, in METRICS */
 #define METRICS_SHOWN 3  /* of the hottest, by name, in INFO */

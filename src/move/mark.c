@@ -23,7 +23,7 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "journal/little.h"
+#include "base/little.h"
 
 enum { MARK_BYTES = 72, MARK_CHECK = 64, MARK_VERSION = 1 };
 

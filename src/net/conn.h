@@ -22,10 +22,10 @@
 
 #include <uv.h>
 
+#include "base/buffer.h"
 #include "base/limits.h"
 #include "guard/ip.h"
 #include "guard/limits.h"
-#include "net/buffer.h"
 #include "net/job.h"
 #include "net/loop.h"
 #include "net/resp_parse.h"

@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "base/names.h"
 #include "base/status.h"
 #include "hot/hot.h"
-#include "net/buffer.h"
 
 struct conn;
 struct job;

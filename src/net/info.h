@@ -2,8 +2,8 @@
 #ifndef LAUD_NET_INFO_H
 #define LAUD_NET_INFO_H
 
+#include "base/buffer.h"
 #include "base/text.h"
-#include "net/buffer.h"
 #include "net/server.h"
 
 /* The sections named, or all if none is; hot keys only if they may be shown. False: no memory. */

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "hot/hot.h"
-#include "net/buffer.h"
 
 struct conn;
 struct face;

@@ -21,14 +21,19 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "live/live.h"
 #include "net/conn.h"
 #include "net/face.h"
+#include "net/streams.h"
 
 #define SWEEP_MS      1000
 #define DRAIN_STEP_MS 10
 
 #define GROUPS_MIN 64
+
+static const struct streams_ops *streams_of(const struct loop *loop)
+{
+    return loop->server->parts.streams;
+}
 
 static void free_groups(struct loop *loop)
 {
@@ -158,7 +163,8 @@ static void begin_stop(struct loop *loop)
     loop->stop_deadline_ms = uv_now(&loop->uv) + LIMIT_DRAIN_MS;
     for (unsigned i = 0; i < loop->listener_count; i++)
         listener_end(&loop->listeners[i]);
-    live_stop(loop->live);
+    if (loop->streams != NULL)
+        streams_of(loop)->stop(loop->streams);
     uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
 }
 
@@ -187,7 +193,7 @@ static void finish_jobs(struct loop *loop)
         if (job->conn != NULL)
             conn_take_back(job->conn, job);
         else
-            live_take_back(loop->live, job);
+            streams_of(loop)->take_back(loop->streams, job);
     }
 }
 
@@ -258,7 +264,8 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct loop *loop = prepare->data;
     end_turn(loop);
-    live_wait(loop->live);
+    if (loop->streams != NULL)
+        streams_of(loop)->wait(loop->streams);
 }
 
 /* A libuv loop, and what lives on it and needs memory; an error: nothing is left. */
@@ -267,8 +274,10 @@ static int make_uv(struct loop *loop)
     int error = uv_loop_init(&loop->uv);
     if (error)
         return error;
-    loop->live = live_new(loop);
-    if (loop->live != NULL)
+    if (streams_of(loop) == NULL)
+        return 0;
+    loop->streams = streams_of(loop)->open(loop);
+    if (loop->streams != NULL)
         return 0;
     uv_loop_close(&loop->uv);
     return UV_ENOMEM;
@@ -368,5 +377,6 @@ void loop_free(struct loop *loop)
     free(loop->hot_scratch.counters);
     free(loop->hot_scratch.listed);
     free(loop->hot_scratch.ranked);
-    live_free(loop->live);
+    if (loop->streams != NULL)
+        streams_of(loop)->close(loop->streams);
 }

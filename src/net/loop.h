@@ -22,7 +22,6 @@
 
 struct conn;
 struct face;
-struct live;
 struct loop;
 
 /* A socket that connections with one face come from. */
@@ -98,7 +97,7 @@ struct loop {
     uint64_t stop_deadline_ms;
     uint64_t clock_ns; /* as last looked at */
     struct watch watch;
-    struct live *live; /* streams among the connections */
+    void *streams; /* of server_parts.streams; NULL: there are none */
 
     /* For the command or batch at hand. */
     struct resp_limits resp_limits;

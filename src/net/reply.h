@@ -2,9 +2,9 @@
 #ifndef LAUD_NET_REPLY_H
 #define LAUD_NET_REPLY_H
 
+#include "base/buffer.h"
 #include "base/names.h"
 #include "hot/hot.h"
-#include "net/buffer.h"
 
 /* The request was run and its status is OK. False: no memory. */
 bool reply_write(struct buffer *out, const struct hot_request *request,

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/status.h"
-#include "net/buffer.h"
 
 bool resp_integer(struct buffer *out, int64_t value);
 bool resp_array(struct buffer *out, size_t count);

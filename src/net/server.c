@@ -7,8 +7,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "http/face.h"
-#include "http/origin.h"
 #include "net/face.h"
 #include "net/loop.h"
 
@@ -80,9 +78,10 @@ static bool listen_all(struct server *server, unsigned threads, char *problem, s
         snprintf(problem, size, "cannot make %u I/O threads: %s", threads, uv_strerror(error));
         return false;
     }
-    return listen_on(server, &resp_face, &server->resp_sockets, options->resp.host, problem,
+    const struct server_parts *parts = &server->parts;
+    return listen_on(server, parts->resp, &server->resp_sockets, options->resp.host, problem,
                      size) &&
-           (server->http_sockets.count == 0 || listen_on(server, &http_face, &server->http_sockets,
+           (server->http_sockets.count == 0 || listen_on(server, parts->http, &server->http_sockets,
                                                          options->http.host, problem, size));
 }
 
@@ -105,10 +104,6 @@ static bool prepare_guard(struct server *server, const struct options *options, 
     char reason[320];
     if (!ip_nets_parse(&server->proxies, options->proxies, reason, sizeof reason)) {
         snprintf(problem, size, "proxies = %.64s: %s", options->proxies, reason);
-        return false;
-    }
-    if (!origins_check(options->cors_origin, reason, sizeof reason)) {
-        snprintf(problem, size, "cors-origin: %s", reason);
         return false;
     }
     return options->tokens[0] == '\0' ||

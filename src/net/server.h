@@ -26,9 +26,16 @@
 #include "store/store.h"
 #include "trend/trends.h"
 
+struct face;
+struct loop;
+struct streams_ops;
+
 /* What the server is made of; the caller owns all of it and outlives the server. */
 struct server_parts {
     const struct options *options;
+    const struct face *resp;           /* what is spoken on the address of --resp */
+    const struct face *http;           /* and on that of --http */
+    const struct streams_ops *streams; /* live streams; NULL: there are none */
     struct names *names;
     struct hot *hot;
     struct journal *journal;
@@ -45,8 +52,6 @@ struct server_parts {
     uint64_t seed;           /* any number that nobody can guess */
     uint64_t limits_seed[2]; /* two more */
 };
-
-struct loop;
 
 struct server {
     struct server_parts parts;

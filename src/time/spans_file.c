@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "journal/little.h"
+#include "base/little.h"
 #include "time/spans.h"
 
 enum {

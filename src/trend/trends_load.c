@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "journal/little.h"
+#include "base/little.h"
 #include "trend/trends_format.h"
 #include "trend/trends_priv.h"
 

@@ -12,9 +12,9 @@
 
 #include "base/io.h"
 #include "base/limits.h"
+#include "base/little.h"
 #include "damage.h"
 #include "filter/filters_header.h"
-#include "journal/little.h"
 #include "world.h"
 
 static struct world world;

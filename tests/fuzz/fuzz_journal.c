@@ -19,6 +19,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/little.h"
 #include "base/names.h"
 #include "journal/event.h"
 #include "journal/file/cursor.h"
@@ -26,7 +27,6 @@
 #include "journal/file/mark.h"
 #include "journal/file/path.h"
 #include "journal/file/segment.h"
-#include "journal/little.h"
 
 #define INPUT_MAX KIB(64)
 

@@ -21,65 +21,7 @@
 #include "base/io.h"
 #include "net/loop.h"
 #include "say.h"
-
-#define HOST "Host: localhost\r\n"
-#define JSON "Content-Type: application/json\r\n"
-
-static struct fake fake;
-static char body[65536];
-static char head[4096];
-
-static int http_open(void)
-{
-    return client_open_port(fake.server.http_port);
-}
-
-static void get(int fd, const char *path)
-{
-    char text[512];
-    snprintf(text, sizeof text, "GET %s HTTP/1.1\r\n" HOST "\r\n", path);
-    client_send(fd, text);
-}
-
-static void post(int fd, const char *path, const char *json)
-{
-    char text[512];
-    snprintf(text, sizeof text, "POST %s HTTP/1.1\r\n" HOST JSON "Content-Length: %zu\r\n\r\n",
-             path, strlen(json));
-    client_send(fd, text);
-    client_send(fd, json);
-}
-
-/* Reads one response into head and body; its code. `bare`: no body comes with it. */
-static int read_response(int fd, bool bare)
-{
-    char line[1024];
-    size_t length = 0;
-    int code = 0;
-    head[0] = '\0';
-    client_read_line(fd, line, sizeof line);
-    assert_memory_equal(line, "HTTP/1.1 ", 9);
-    code = (int)strtol(line + 9, NULL, 10);
-    for (client_read_line(fd, line, sizeof line); line[0] != '\0';
-         client_read_line(fd, line, sizeof line)) {
-        if (strncasecmp(line, "content-length:", 15) == 0)
-            length = strtoul(line + 15, NULL, 10);
-        say(head, sizeof head, "%s\n", line);
-    }
-    assert_true(length < sizeof body);
-    if (bare)
-        length = 0;
-    if (length > 0)
-        assert_int_equal(recv(fd, body, length, MSG_WAITALL), length);
-    body[length] = '\0';
-    return code;
-}
-
-static void expect(int fd, int code, const char *wanted)
-{
-    assert_int_equal(read_response(fd, false), code);
-    assert_string_equal(body, wanted);
-}
+#include "talk.h"
 
 static struct meter_total total(void)
 {
@@ -483,100 +425,6 @@ static void too_many_connections(void **state)
     fake_stop(&fake);
 }
 
-static void ready_or_not(void **state)
-{
-    (void)state;
-    int client = http_open();
-    get(client, "/readyz");
-    expect(client, 200, "{\"status\":\"ready\"}");
-    atomic_store(&fake.admits, STATUS_NO_MEMORY);
-    get(client, "/readyz");
-    assert_int_equal(read_response(client, false), 503);
-    assert_non_null(strstr(body, "the memory limit is reached"));
-    atomic_store(&fake.admits, STATUS_OK);
-    get(client, "/readyz");
-    expect(client, 200, "{\"status\":\"ready\"}");
-    atomic_store(&fake.server.guard.stopping, true);
-    get(client, "/readyz");
-    assert_int_equal(read_response(client, false), 503);
-    assert_non_null(strstr(body, "STOPPING"));
-    client_send(client, "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n");
-    assert_int_equal(read_response(client, false), 503);
-    get(client, "/healthz");
-    expect(client, 200, "{\"status\":\"ok\"}");
-    atomic_store(&fake.server.guard.stopping, false);
-    close(client);
-}
-
-/* At "/" a browser gets a page and all others JSON; a host that is no plain name is not repeated. */
-static void the_first_page(void **state)
-{
-    (void)state;
-    int client = http_open();
-    char wanted[128];
-    get(client, "/");
-    assert_int_equal(read_response(client, false), 200);
-    assert_non_null(strstr(body, "\"name\":\"laud\""));
-    assert_non_null(strstr(head, "Content-Type: application/json\n"));
-    assert_non_null(strstr(head, "Vary: Accept\n"));
-    assert_null(strstr(head, "Content-Security-Policy"));
-#define PAGE(host) "GET / HTTP/1.1\r\nAccept: text/html\r\nHost: " host "\r\n\r\n"
-    client_send(client, PAGE("like.example:80"));
-    assert_int_equal(read_response(client, false), 200);
-    assert_non_null(strstr(head, "Content-Type: text/html; charset=utf-8\n"));
-    assert_non_null(
-        strstr(head, "Content-Security-Policy: default-src 'none'; style-src 'sha256-"));
-    assert_non_null(strstr(body, "curl -X PUT 'http://like.example:80/v1/items/"));
-    assert_null(strstr(body, "Authorization"));
-    client_send(client, PAGE("a';touch${IFS}x;'"));
-    assert_int_equal(read_response(client, false), 400);
-    close(client);
-    client = http_open();
-    client_send(client, PAGE("a&lt;';id;'"));
-    assert_int_equal(read_response(client, false), 200);
-    assert_null(strstr(body, "id;"));
-    snprintf(wanted, sizeof wanted, "'http://127.0.0.1:%u/v1/items/", fake.server.http_port);
-    assert_non_null(strstr(body, wanted));
-    client_send(client, "HEAD / HTTP/1.1\r\n" HOST "\r\n");
-    assert_int_equal(read_response(client, true), 200);
-    post(client, "/", "{}");
-    assert_int_equal(read_response(client, false), 405);
-    assert_non_null(strstr(head, "Allow: GET, HEAD, OPTIONS\n"));
-    close(client);
-}
-
-/* What a restart alone mends is not to be tried again, and says why. */
-static void a_store_that_failed_says_so(void **state)
-{
-    (void)state;
-    fake_init(&fake);
-    fake.parts.lag_slow_bytes = 1;
-    fake.parts.lag_max_bytes = 2;
-    fake_start(&fake);
-    int client = http_open();
-    const char *put = "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n";
-    client_send(client, put);
-    assert_int_equal(read_response(client, false), 200);
-    client_send(client, put);
-    assert_int_equal(read_response(client, false), 503);
-    assert_non_null(strstr(body, "LAGGING"));
-    assert_non_null(strstr(head, "Retry-After: 1\n"));
-    server_store_failed(&fake.server, "it is made of paper");
-    client_send(client, put);
-    expect(client, 503,
-           "{\"error\":{\"code\":\"STORE_FAILED\",\"message\":\"the store takes nothing more until "
-           "the server is restarted: it is made of paper\"}}");
-    assert_null(strstr(head, "Retry-After"));
-    post(client, "/v1/batch", "{\"operations\":[[\"LIKE\",\"1\",\"video:3\"]]}");
-    assert_int_equal(read_response(client, false), 200);
-    assert_non_null(strstr(body, "made of paper"));
-    get(client, "/readyz");
-    assert_int_equal(read_response(client, false), 503);
-    assert_non_null(strstr(body, "made of paper"));
-    close(client);
-    fake_stop(&fake);
-}
-
 /* More of them in a row than a batch has room for items. */
 static void refusals_leave_nothing_behind(void **state)
 {
@@ -588,77 +436,6 @@ static void refusals_leave_nothing_behind(void **state)
     }
     get(client, "/v1/items/video:1/counts");
     expect(client, 200, COUNTS_1);
-    close(client);
-}
-
-static void expect_refusal(int fd, int code, const char *sentence)
-{
-    char wanted[512];
-    snprintf(wanted, sizeof wanted, "\"message\":\"%s\"}}", sentence);
-    assert_int_equal(read_response(fd, false), code);
-    const char *message = strstr(body, "\"message\":");
-    assert_non_null(message);
-    assert_string_equal(message, wanted);
-}
-
-/* An error names the part of the path, the parameter, the member or the header, not a word of RESP. */
-static void refusals_name_what_http_knows(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *path, *body, *sentence;
-    } refused[] = {
-        {"/v1/items/video/counts", NULL,
-         "{item} in the path must be type:id, as in video:42, got 'video'"},
-        {"/v1/items/Video:1/counts", NULL,
-         "the type in {item} in the path must be a letter a-z, then up to 31 of a-z, 0-9, '_' and "
-         "'-', got "
-         "'Video'"},
-        {"/v1/items/video:1/reactions/like?limit=0", NULL,
-         "the parameter 'limit' must be a number from 1 to 200, got '0'"},
-        {"/v1/items/video:1/reactions/like?cursor=x", NULL,
-         "the parameter 'cursor' must be the cursor of an earlier page of the same list, got 'x'"},
-        {"/v1/users/1/changes?since=x", NULL,
-         "the parameter 'since' must be the cursor of an earlier answer for the same user, got "
-         "'x'"},
-        {"/v1/top/video/like?window=year", NULL,
-         "the parameter 'window' must be hour, day or week, got 'year'"},
-        {"/v1/live?items=video:1,video", NULL,
-         "entry 2 of the parameter 'items' must be type:id, as in video:42, got 'video'"},
-        {"/v1/counts", "{\"items\":[]}", "the member 'items' must have at least one item"},
-        {"/v1/counts", "{\"items\":[\"video:1\",\"video\"]}",
-         "the member 'items[1]' must be type:id, as in video:42, got 'video'"},
-        {"/v1/feed", "{\"user\":\"1\",\"items\":[\"video:1\"],\"cold\":\"hot\"}",
-         "the member 'cold' must be skip or ask, got 'hot'"},
-        {"/v1/items/video:1/counters/view", "{\"delta\":\"x\"}",
-         "the member 'delta' must be a signed 64-bit decimal, got 'x'"},
-        {"/v1/items/video:1/counters/view", "{\"delta\":1,\"token\":\"\"}",
-         "the member 'token' must be 1 to 64 bytes, got ''"},
-    };
-    int client = http_open();
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        if (refused[i].body == NULL)
-            get(client, refused[i].path);
-        else
-            post(client, refused[i].path, refused[i].body);
-        expect_refusal(client, 400, refused[i].sentence);
-    }
-#define FEED "POST /v1/feed HTTP/1.1\r\n" HOST
-    client_send(client, FEED "Content-Type: text/plain; charset=\"x\"\r\n\r\n");
-    expect_refusal(client, 415,
-                   "the header Content-Type must be application/json, got 'text/plain; "
-                   "charset=\\\"x\\\"'");
-    client_send(client, FEED "\r\n");
-    expect_refusal(client, 415, "the header Content-Type is missing, it must be application/json");
-    client_send(client, FEED JSON "Content-Encoding: gzip\r\n\r\n");
-    expect_refusal(
-        client, 415,
-        "the header Content-Encoding must be absent, because compressed bodies are not supported, "
-        "got 'gzip'");
-    get(client, "/v1/items/video:1%00/counts");
-    expect_refusal(client, 400,
-                   "the path has a % that is not followed by the two hexadecimal digits of a "
-                   "printable ASCII character other than space, / and \\\\");
     close(client);
 }
 
@@ -696,11 +473,7 @@ int main(void)
         ON_A_SERVER(a_refusal_is_not_lost),
         cmocka_unit_test(a_batch_waits_for_the_guard),
         cmocka_unit_test(too_many_connections),
-        ON_A_SERVER(ready_or_not),
-        ON_A_SERVER(the_first_page),
-        cmocka_unit_test(a_store_that_failed_says_so),
         ON_A_SERVER(refusals_leave_nothing_behind),
-        ON_A_SERVER(refusals_name_what_http_knows),
         ON_A_SERVER(stopping_answers_what_a_worker_has),
     };
     signal(SIGPIPE, SIG_IGN);

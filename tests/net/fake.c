@@ -8,8 +8,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "http/face.h"
 #include "journal/file/journal_file.h"
 #include "journal/helper.h"
+#include "live/live.h"
+#include "net/face.h"
 
 #define PATIENCE_S 60
 
@@ -151,6 +154,9 @@ void fake_init(struct fake *fake)
     struct journal_reading reading = {.visit = NULL};
     assert_int_equal(journal_file_open(&options, &reading, &report, &fake->journal), STATUS_OK);
     fake->parts = (struct server_parts){.options = &fake->options,
+                                        .resp = &resp_face,
+                                        .http = &http_face,
+                                        .streams = &live_streams,
                                         .names = fake->names,
                                         .hot = &fake->hot,
                                         .journal = fake->journal,

@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "base/io.h"
+#include "base/little.h"
 #include "damage.h"
-#include "journal/little.h"
 #include "trend/trends_format.h"
 
 #define START_S 1700000000U

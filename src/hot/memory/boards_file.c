@@ -27,7 +27,7 @@
 #include <xxhash.h>
 
 #include "base/io.h"
-#include "journal/little.h"
+#include "base/little.h"
 
 #define VERSION      1
 #define HEADER_BYTES 24

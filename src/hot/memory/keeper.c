@@ -212,7 +212,9 @@ static bool retire_pages(struct walk *walk, struct side *side, uint32_t pages, b
 {
     static retire_step *const steps[] = {step_sift, step_visit, step_end};
     pthread_mutex_lock(side->lock);
+    side->slab->moving = moving;
     walk->pages = slab_retire_begin(side->slab, pages);
+    side->slab->moving = false;
     pthread_mutex_unlock(side->lock);
     if (walk->pages == 0)
         return true;

@@ -23,8 +23,8 @@
 #include <xxhash.h>
 
 #include "base/io.h"
+#include "base/little.h"
 #include "journal/file/path.h"
-#include "journal/little.h"
 
 #define MARK_BLOCK   4096
 #define MARK_SLOT    48

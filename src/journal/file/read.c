@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/little.h"
 #include "journal/file/path.h"
 #include "journal/file/scan.h"
-#include "journal/little.h"
 
 struct reader {
     struct scan scan;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "journal/little.h"
+#include "base/little.h"
 
 static int map_twice(struct ring *ring, int fd)
 {

@@ -72,7 +72,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
-#include "journal/little.h"
+#include "base/little.h"
 
 #define HEADER_CHECK (SEGMENT_HEADER_BYTES - 8)
 #define BATCH_CHECK  (BATCH_HEADER_BYTES - 8)

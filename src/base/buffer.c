@@ -1,4 +1,4 @@
-#include "net/buffer.h"
+#include "base/buffer.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * A growable run of bytes, charged to the memory budget by its capacity. It grows only by what is
  * really put in, never by what a client announces. Owned by one thread.
  */
-#ifndef LAUD_NET_BUFFER_H
-#define LAUD_NET_BUFFER_H
+#ifndef LAUD_BASE_BUFFER_H
+#define LAUD_BASE_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

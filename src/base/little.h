@@ -1,8 +1,8 @@
 /*
- * Little-endian numbers in byte arrays, as the journal writes them everywhere.
+ * Little-endian numbers in byte arrays, as all our files have them.
  */
-#ifndef LAUD_JOURNAL_LITTLE_H
-#define LAUD_JOURNAL_LITTLE_H
+#ifndef LAUD_BASE_LITTLE_H
+#define LAUD_BASE_LITTLE_H
 
 #include <endian.h>
 #include <stdint.h>
