@@ -126,7 +126,7 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
     parts->budget = budget;
     parts->seed = alone ? seed_keep(options->data) : seed_new();
     bool recovered = recover(parts);
-    budget->reserve = sizes->connections;
+    budget->reserve = sizes->connections + sizes->replay;
     return recovered;
 }
 

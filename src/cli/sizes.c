@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/slab.h"
 #include "cli/cgroup.h"
 #include "hot/memory/hot_memory.h"
 
@@ -21,6 +22,14 @@
 
 /* Memory for one event of a window: what it folds to, and the store's rows of it. */
 #define WINDOW_EVENT_BYTES 512
+
+/*
+ * Without a store whatever was accepted must fit again when the journal is replayed. Replay makes the same
+ * changes, but not when memory is just as short: it may use cells of other pages. So this is left free while
+ * the server serves: two pages of each shard, and a part of the budget for cells that are cut otherwise.
+ */
+#define REPLAY_BYTES (2ULL * 2 * LIMIT_SHARDS * SLAB_PAGE_BYTES)
+#define REPLAY_PART  32
 
 #define READY_PART 32 /* at most one part in so many is taken ahead of use */
 
@@ -101,6 +110,8 @@ struct sizes sizes_of(const struct options *options)
         .checkpoint_bytes =
             or_chosen(options->checkpoint_bytes, within(memory / 16, MIB(4), MIB(256))),
     };
+    if (options->store == OPTION_STORE_NONE)
+        sizes.replay = REPLAY_BYTES + memory / REPLAY_PART;
     if (sizes.window_events > options->window_events)
         sizes.window_events = options->window_events;
     uint64_t taken = sizes.connections + sizes.block_cache + sizes.write_buffer + sizes.trends +

@@ -16,6 +16,7 @@ struct sizes {
     uint64_t memory; /* the process's bound */
     uint64_t budget; /* of it what is counted: not code, nor what libraries keep for themselves */
     uint64_t connections;      /* of it kept for buffers: full of data, a server must still talk */
+    uint64_t replay;           /* without a store: kept for the next start, see sizes.c */
     uint64_t ready;            /* of the hot tier, taken from the system at start */
     uint64_t block_cache;      /* of the store */
     uint64_t write_buffer;     /* of the store */
@@ -34,7 +35,7 @@ struct sizes {
 #define SIZES_STORE_MIN MIB(64)
 
 /* Likewise for a server without one. */
-#define SIZES_ALONE_MIN MIB(40)
+#define SIZES_ALONE_MIN MIB(48)
 
 /* Less than this is too little for the filters. */
 #define SIZES_FILTERS_MIN MIB(1)

@@ -155,6 +155,7 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
         add_locked(hot, request, trail.item);
     if (request->status == STATUS_BLOCKED)
         return NEED_ITEM;
+    hot_note_room(hot, request->status, request->status == STATUS_OK);
     return request->status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 

@@ -434,13 +434,14 @@ static enum status clear_change(struct decision *decision)
     return status;
 }
 
-static enum hot_need decision_answer(const struct hot_memory *hot, struct hot_request *request,
+static enum hot_need decision_answer(struct hot_memory *hot, struct hot_request *request,
                                      enum status status, bool changed)
 {
     if (status == STATUS_BLOCKED)
         return NEED_ITEM;
     request->status = status;
     request->value = status == STATUS_OK && changed;
+    hot_note_room(hot, status, request->value != 0);
     return status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 

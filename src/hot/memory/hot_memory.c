@@ -338,7 +338,8 @@ enum status hot_memory_apply(struct hot *base, const struct event *events, size_
 static enum status hot_memory_admit(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
-    bool may = slab_pool_has_page(hot->pool) || keeper_is_patient(&hot->keeper);
+    bool may = slab_pool_has_page(hot->pool) ||
+               (hot->store != NULL ? keeper_is_patient(&hot->keeper) : !atomic_load(&hot->refused));
     return may ? STATUS_OK : STATUS_NO_MEMORY;
 }
 

@@ -52,6 +52,7 @@ struct hot_memory {
     _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
     _Atomic uint64_t kinds[4];                 /* every kind there is, as a kind_set */
     _Atomic uint32_t floor_s;                  /* no decision is made before this; only grows */
+    _Atomic bool refused; /* without a store: memory refused a change, and none was made since */
 
     struct loads loads;
     struct keeper keeper;
@@ -68,6 +69,18 @@ struct hot_trail {
     uint64_t user;
     uint64_t item; /* of the first item */
 };
+
+/*
+ * Takes note of how a change ended. Without a store this is how readiness knows whether writes fit:
+ * there may be room in pages that are taken, where no further page can be had.
+ */
+static inline void hot_note_room(struct hot_memory *hot, enum status status, bool changed)
+{
+    bool refused = status == STATUS_NO_MEMORY;
+    if (hot->store == NULL && (refused || changed) &&
+        refused != atomic_load_explicit(&hot->refused, memory_order_relaxed))
+        atomic_store_explicit(&hot->refused, refused, memory_order_relaxed);
+}
 
 static inline struct hot_memory *hot_memory_of(struct hot *hot)
 {
