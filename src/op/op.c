@@ -124,8 +124,7 @@ static void note_refused(struct decoding *d, enum status status, enum name_role 
 }
 
 /* Of UUIDs, those that look like a decimal inside are no ids. */
-#define AN_ID                                                                                      \
-    "an unsigned 64-bit decimal number, or a UUID that does not begin with 16 zeros"
+#define AN_ID "an unsigned 64-bit decimal number, or a UUID that does not begin with 16 zeros"
 
 static enum status decode_user(struct decoding *d, struct text word)
 {
