@@ -1,9 +1,12 @@
 #include "cli/data_directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -68,6 +71,40 @@ enum status data_directory_look(const char *path, char *problem, size_t size)
              "empty directory",
              path, entries.foreign);
     return STATUS_BAD_ARGUMENT;
+}
+
+/* The directory that a new `path` would be an entry of. */
+static void name_parent(const char *path, char *out, size_t size)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    snprintf(out, size, "%.*s", length > 0 ? (int)length : 1, length > 0 ? path : ".");
+}
+
+/* 0 or an errno. Root may write to /proc by its mode, but nobody can make a directory there. */
+static int may_write(const char *directory)
+{
+    struct statfs system;
+    if (faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) < 0 ||
+        statfs(directory, &system) < 0)
+        return errno;
+    return system.f_type == PROC_SUPER_MAGIC ? ENOENT : system.f_type == SYSFS_MAGIC ? EPERM : 0;
+}
+
+enum status data_directory_look_to_write(const char *path, char *problem, size_t size)
+{
+    char parent[RECOVER_PATH_BYTES];
+    bool there = access(path, F_OK) == 0;
+    name_parent(path, parent, sizeof parent);
+    int error = may_write(there ? path : parent);
+    if (error == 0)
+        return STATUS_OK;
+    snprintf(problem, size, "cannot %s the data directory %s: %s", there ? "write to" : "create",
+             path, strerror(error));
+    return STATUS_IO_FAILED;
 }
 
 /*

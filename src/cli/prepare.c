@@ -93,6 +93,8 @@ int prepare(struct server *server, struct options *options, struct files *files,
     if (!check_options(options, problem, size))
         return EXIT_NOT_UNDERSTOOD;
     enum status status = data_directory_look(options->data, problem, size);
+    if (status == STATUS_OK)
+        status = data_directory_look_to_write(options->data, problem, size);
     if (status != STATUS_OK)
         return code_of(status);
     if (!share_files(options, files, problem, size))
