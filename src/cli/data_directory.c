@@ -73,6 +73,15 @@ enum status data_directory_look(const char *path, char *problem, size_t size)
     return STATUS_BAD_ARGUMENT;
 }
 
+enum status data_directory_find(const char *path, char *problem, size_t size)
+{
+    enum status status = data_directory_look(path, problem, size);
+    if (status != STATUS_OK || access(path, F_OK) == 0)
+        return status;
+    snprintf(problem, size, "there is no directory %s", path);
+    return STATUS_BAD_ARGUMENT;
+}
+
 /* The directory that a new `path` would be an entry of. */
 static void name_parent(const char *path, char *out, size_t size)
 {
@@ -216,16 +225,11 @@ static bool open_read_only(struct offline *offline)
     return status == STATUS_OK && recover_load_times(parts) && is_carried(offline, journal);
 }
 
-static bool may_be_used(const struct offline *offline)
+static bool uses_store(const struct offline *offline)
 {
-    char problem[RECOVER_PATH_BYTES + 256];
-    bool has_store = offline->options.store != OPTION_STORE_NONE;
-    if (!has_store)
-        log_error("this command needs the store, but --store is none");
-    else if (data_directory_look(offline->options.data, problem, sizeof problem) == STATUS_OK)
+    if (offline->options.store != OPTION_STORE_NONE)
         return true;
-    else
-        log_error("%s", problem);
+    log_error("this command needs the store, but --store is none");
     return false;
 }
 
@@ -235,7 +239,7 @@ bool offline_open_to_read(struct offline *offline)
     const char *data = offline->options.data;
     if (access(data, W_OK) == 0 || (errno != EROFS && errno != EACCES))
         return offline_open(offline, false);
-    if (!may_be_used(offline) || !has_data(data))
+    if (!uses_store(offline) || !has_data(data))
         return false;
     offline->lock = lock_take(data, true, problem, sizeof problem);
     if (offline->lock < 0) {
@@ -251,7 +255,7 @@ bool offline_open_to_read(struct offline *offline)
 bool offline_open(struct offline *offline, bool make)
 {
     const char *data = offline->options.data;
-    if (!may_be_used(offline))
+    if (!uses_store(offline))
         return false;
     if (!make && !has_data(data))
         return false;
