@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/text.h"
 
 #define MORE_ROOM 24 /* bytes of " and N more" */
 
@@ -48,6 +47,15 @@ static bool list_has(const struct name_lists *lists, enum name_role role, const 
         if (is_name(list_next(&left), text, length))
             return true;
     return false;
+}
+
+struct text name_lists_example(const struct name_lists *lists, enum name_role role,
+                               const char *usual)
+{
+    struct text left = list_begin(lists, role);
+    if (left.bytes == NULL || list_has(lists, role, usual, strlen(usual)))
+        return (struct text){usual, strlen(usual)};
+    return list_next(&left);
 }
 
 const char *name_lists_option(enum name_role role)

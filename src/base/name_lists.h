@@ -10,6 +10,7 @@
 #define LAUD_BASE_NAME_LISTS_H
 
 #include "base/names.h"
+#include "base/text.h"
 
 /* Texts as they were given, names with commas between; they belong to someone else. */
 struct name_lists {
@@ -22,6 +23,10 @@ enum status name_lists_check(const struct name_lists *lists, char *sentence, siz
 /* May a name be used in this role? OK, NAME_NOT_LISTED, NOT_A_KIND or NOT_A_COUNTER. */
 enum status name_lists_allow(const struct name_lists *lists, enum name_role role, const char *text,
                              size_t length);
+
+/* A name that may be used in this role, for an example: `usual`, or else the first of the list. */
+struct text name_lists_example(const struct name_lists *lists, enum name_role role,
+                               const char *usual);
 
 /* How the option is called. */
 const char *name_lists_option(enum name_role role);

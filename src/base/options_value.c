@@ -78,7 +78,7 @@ static bool set_word(const struct option *option, uint64_t *field, const char *t
     size_t length, said;
     const char *word;
     for (uint64_t i = 0; (word = word_at(option->value, i, &length)) != NULL; i++) {
-        if (strlen(text) == length && memcmp(text, word, length) == 0) {
+        if (strlen(text) == length && strncasecmp(text, word, length) == 0) {
             *field = i;
             return true;
         }
@@ -161,7 +161,7 @@ static bool set_address(const struct option *option, struct address *field, cons
     size_t at, length;
     const char *port_text;
     uint64_t port;
-    if (option->min == 0 && strcmp(text, "none") == 0) {
+    if (option->min == 0 && strcasecmp(text, "none") == 0) {
         *field = (struct address){.port = 0};
         return true;
     }

@@ -57,7 +57,7 @@ static void check_help(void)
         "          standard error\n"
         "  --help  print this text\n"
         "\n"
-        "DIR can also be given as --data DIR.\n"
+        "DIR can also be given as --data DIR, LAUD_DATA or data = DIR in the file of --config.\n"
         "\n"
         "Exit status: 0 clean (also with a torn tail, which is reported, and which the next start\n"
         "cuts off), 1 damaged, 2 bad arguments, or the data cannot be read.");
@@ -165,7 +165,7 @@ static int check_directory(const char *data, bool dump)
     struct check check = {.names = names_new(), .dump = dump, .summary = dump ? stderr : stdout};
     struct check_store store = {
         .names = check.names, .bar = !dump && isatty(2), .summary = check.summary};
-    int lock = data_directory_look(data, problem, sizeof problem) == STATUS_OK
+    int lock = data_directory_find(data, problem, sizeof problem) == STATUS_OK
                    ? lock_take(data, true, problem, sizeof problem)
                    : -1;
     if (lock < 0 || check.names == NULL) {
@@ -190,28 +190,28 @@ static int not_understood(const char *problem)
     return CHECK_UNREADABLE;
 }
 
+/* Of the server's options only the data directory is used here, wherever it is named. */
 int check_main(int argc, char **argv)
 {
-    const char *data = NULL, *word = NULL;
-    char problem[512];
-    bool dump = false;
-    const struct flag_row rows[] = {{"dump", NULL, "", NULL, &dump},
-                                    {"data", "DIR", "", &data, NULL}};
+    struct options options;
+    const char *words[2] = {NULL, NULL}, *file = NULL;
+    char problem[1024];
+    bool dump = false, help = false;
+    const struct flag_row rows[] = {{"dump", NULL, "", NULL, &dump}};
     int left = argc - 1;
-    if (!flags_take(rows, sizeof rows / sizeof rows[0], &left, argv + 1, &word, 1, problem,
-                    sizeof problem))
+    if (!flags_take(rows, sizeof rows / sizeof rows[0], &left, argv + 1, words, 1, problem,
+                    sizeof problem) ||
+        !options_read(&options, left, argv + 1, &help, problem, sizeof problem))
         return not_understood(problem);
-    for (int i = 1; i <= left; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            check_help();
-            return CHECK_CLEAN;
-        }
+    if (help) {
+        check_help();
+        return CHECK_CLEAN;
     }
-    if (left > 0 || (data != NULL && word != NULL)) {
-        snprintf(problem, sizeof problem, "unexpected argument '%.64s'", left > 0 ? argv[1] : word);
+    if (!flags_take_directory(&options, words, &file, problem, sizeof problem))
+        return not_understood(problem);
+    if (file != NULL) {
+        snprintf(problem, sizeof problem, "unexpected argument '%.64s'", file);
         return not_understood(problem);
     }
-    if (data == NULL && word == NULL)
-        return not_understood("name a data directory");
-    return check_directory(data != NULL ? data : word, dump);
+    return check_directory(options.data, dump);
 }

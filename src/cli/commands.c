@@ -21,6 +21,13 @@ command_fn *command_find(const char *name)
     return NULL;
 }
 
+int exit_of(enum status status)
+{
+    return status == STATUS_OK             ? EXIT_DONE
+           : status == STATUS_BAD_ARGUMENT ? EXIT_NOT_UNDERSTOOD
+                                           : EXIT_FAILED;
+}
+
 void command_help(FILE *out)
 {
     fputs("Laud is an engagement server: who liked what, how many, and a feed page in one call.\n"

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "base/status.h"
+
 typedef int command_fn(int argc, char **argv);
 
 #define COMMAND(name, function, summary) command_fn function;
@@ -19,6 +21,8 @@ enum {
     EXIT_FAILED = 1,
     EXIT_NOT_UNDERSTOOD = 2,
 };
+
+int exit_of(enum status status);
 
 /* The subcommand of this name; NULL if there is none. */
 command_fn *command_find(const char *name);

@@ -1,6 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/lock.h"
 #include "base/options.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -20,8 +22,23 @@ static void config_help(void)
         "           that the server chooses itself. It changes nothing\n"
         "\n"
         "Exit status: 0 done; 1 the options are good, but the server cannot start at the moment,\n"
-        "for example because a port is in use; 2 a bad option.\n",
+        "for example because a port or the data directory is in use; 2 a bad option.\n",
         stdout);
+}
+
+/*
+ * Does no other process use it? A lock cannot be looked at, only had: this one is shared and held for a
+ * moment.
+ */
+static int check_lock(const char *data, char *problem, size_t size)
+{
+    if (access(data, F_OK) < 0)
+        return EXIT_DONE;
+    int lock = lock_take(data, true, problem, size);
+    if (lock < 0)
+        return EXIT_FAILED;
+    close(lock);
+    return EXIT_DONE;
 }
 
 /* The exit status; the options become what they come to. */
@@ -34,6 +51,8 @@ static int config_check(struct options *options, char *problem, size_t size)
         return EXIT_FAILED;
     }
     int code = prepare(server, options, &files, problem, size);
+    if (code == EXIT_DONE)
+        code = check_lock(options->data, problem, size);
     if (code == EXIT_DONE)
         prepare_effective(options);
     server_free(server);

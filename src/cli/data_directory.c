@@ -1,9 +1,12 @@
 #include "cli/data_directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -68,6 +71,49 @@ enum status data_directory_look(const char *path, char *problem, size_t size)
              "empty directory",
              path, entries.foreign);
     return STATUS_BAD_ARGUMENT;
+}
+
+enum status data_directory_find(const char *path, char *problem, size_t size)
+{
+    enum status status = data_directory_look(path, problem, size);
+    if (status != STATUS_OK || access(path, F_OK) == 0)
+        return status;
+    snprintf(problem, size, "there is no directory %s", path);
+    return STATUS_BAD_ARGUMENT;
+}
+
+/* The directory that a new `path` would be an entry of. */
+static void name_parent(const char *path, char *out, size_t size)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    snprintf(out, size, "%.*s", length > 0 ? (int)length : 1, length > 0 ? path : ".");
+}
+
+/* 0 or an errno. Root may write to /proc by its mode, but nobody can make a directory there. */
+static int may_write(const char *directory)
+{
+    struct statfs system;
+    if (faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) < 0 ||
+        statfs(directory, &system) < 0)
+        return errno;
+    return system.f_type == PROC_SUPER_MAGIC ? ENOENT : system.f_type == SYSFS_MAGIC ? EPERM : 0;
+}
+
+enum status data_directory_look_to_write(const char *path, char *problem, size_t size)
+{
+    char parent[RECOVER_PATH_BYTES];
+    bool there = access(path, F_OK) == 0;
+    name_parent(path, parent, sizeof parent);
+    int error = may_write(there ? path : parent);
+    if (error == 0)
+        return STATUS_OK;
+    snprintf(problem, size, "cannot %s the data directory %s: %s", there ? "write to" : "create",
+             path, strerror(error));
+    return STATUS_IO_FAILED;
 }
 
 /*
@@ -179,16 +225,11 @@ static bool open_read_only(struct offline *offline)
     return status == STATUS_OK && recover_load_times(parts) && is_carried(offline, journal);
 }
 
-static bool may_be_used(const struct offline *offline)
+static bool uses_store(const struct offline *offline)
 {
-    char problem[RECOVER_PATH_BYTES + 256];
-    bool has_store = offline->options.store != OPTION_STORE_NONE;
-    if (!has_store)
-        log_error("this command needs the store, but --store is none");
-    else if (data_directory_look(offline->options.data, problem, sizeof problem) == STATUS_OK)
+    if (offline->options.store != OPTION_STORE_NONE)
         return true;
-    else
-        log_error("%s", problem);
+    log_error("this command needs the store, but --store is none");
     return false;
 }
 
@@ -198,7 +239,7 @@ bool offline_open_to_read(struct offline *offline)
     const char *data = offline->options.data;
     if (access(data, W_OK) == 0 || (errno != EROFS && errno != EACCES))
         return offline_open(offline, false);
-    if (!may_be_used(offline) || !has_data(data))
+    if (!uses_store(offline) || !has_data(data))
         return false;
     offline->lock = lock_take(data, true, problem, sizeof problem);
     if (offline->lock < 0) {
@@ -214,7 +255,7 @@ bool offline_open_to_read(struct offline *offline)
 bool offline_open(struct offline *offline, bool make)
 {
     const char *data = offline->options.data;
-    if (!may_be_used(offline))
+    if (!uses_store(offline))
         return false;
     if (!make && !has_data(data))
         return false;

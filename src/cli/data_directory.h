@@ -14,6 +14,15 @@
  */
 enum status data_directory_look(const char *path, char *problem, size_t size);
 
+/* The same for who makes none: it must be there, or it is BAD_ARGUMENT. */
+enum status data_directory_find(const char *path, char *problem, size_t size);
+
+/*
+ * Can a server write there: into it, or, if it is absent, can it be made? `path` may be a data directory.
+ * OK or IO_FAILED, with a sentence as above. Changes nothing, so a full disk is not seen.
+ */
+enum status data_directory_look_to_write(const char *path, char *problem, size_t size);
+
 /* The lock, to be closed at last; -1: it cannot be had. `make`: it may be absent. */
 int data_directory_lock(const char *path, bool make);
 
@@ -30,7 +39,7 @@ struct offline {
     int lock;
 };
 
-/* False: nothing is left open. */
+/* After data_directory_look or _find. False: nothing is left open. */
 bool offline_open(struct offline *offline, bool make);
 /*
  * The same for who only reads: where the directory cannot be written, as on a read-only mount, nothing is

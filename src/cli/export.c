@@ -45,7 +45,7 @@ static void export_help(void)
           "\n"
           "The options are those of laud serve, from flags, the environment and a file: see laud\n"
           "serve --help. Those about the data directory, the store and memory apply here. DIR can\n"
-          "also be given as --data DIR.\n"
+          "also be given as --data DIR, LAUD_DATA or data = DIR in that file.\n"
           "\n"
           "Exit status: 0 done, 1 failed, 2 bad arguments.\n",
           stdout);
@@ -117,6 +117,13 @@ static int export_to_file(struct exporting *exporting)
 
 static int export_all(struct exporting *exporting)
 {
+    char problem[1024];
+    enum status found =
+        data_directory_find(exporting->offline.options.data, problem, sizeof problem);
+    if (found != STATUS_OK) {
+        fprintf(stderr, "laud export: %s\n", problem);
+        return exit_of(found);
+    }
     if (!offline_open_to_read(&exporting->offline))
         return EXIT_FAILED;
     exporting->fd = STDOUT_FILENO;
@@ -151,7 +158,7 @@ int export_main(int argc, char **argv)
     struct options *options = &exporting->offline.options;
     if (!flags_take(NULL, 0, &left, argv + 1, words, 2, problem, sizeof problem) ||
         !options_read(options, left, argv + 1, &help, problem, sizeof problem) ||
-        !flags_take_directory(options, words, &exporting->path, problem, sizeof problem))
+        (!help && !flags_take_directory(options, words, &exporting->path, problem, sizeof problem)))
         fprintf(stderr, "laud export: %s; see laud export --help\n", problem);
     else if (help) {
         export_help();

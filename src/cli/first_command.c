@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name_lists.h"
 #include "base/options.h"
 
 /* A host that can be typed after -h: a wildcard address is reached on loopback. */
@@ -36,20 +37,32 @@ static const struct access_token *choose(const struct access *access)
     return &access->tokens[0];
 }
 
-void first_command(const struct access *access, const char *tokens, const char *host, uint16_t port,
-                   char out[FIRST_COMMAND_MAX])
+/* One that the token is for and that writes may use; if there is none, one that the token is for. */
+static struct text choose_type(const struct access_token *token, const struct name_lists *lists)
+{
+    const char *at = token != NULL ? token->types : "";
+    struct text first = {at, strcspn(at, ",")};
+    if (*at == '\0')
+        return name_lists_example(lists, NAME_TYPE, "video");
+    for (;;) {
+        size_t length = strcspn(at, ",");
+        if (name_lists_allow(lists, NAME_TYPE, at, length) == STATUS_OK)
+            return (struct text){at, length};
+        if (at[length] == '\0')
+            return first;
+        at += length + 1;
+    }
+}
+
+void first_command(const struct access *access, const char *tokens, const char *types,
+                   const char *host, uint16_t port, char out[FIRST_COMMAND_MAX])
 {
     char path[5 * OPTION_TEXT_MAX + 3], prefix[sizeof path + 128] = "";
-    const char *type = "video";
-    size_t length = strlen(type);
-    bool writes = true;
-    if (access_is_on(access)) {
-        const struct access_token *token = choose(access);
-        writes = token->role >= ROLE_WRITE;
-        if (token->types[0] != '\0') {
-            type = token->types;
-            length = strcspn(type, ",");
-        }
+    const struct access_token *token = access_is_on(access) ? choose(access) : NULL;
+    const struct name_lists lists = {.texts = {[NAME_TYPE] = types}};
+    struct text type = choose_type(token, &lists);
+    bool writes = token == NULL || token->role >= ROLE_WRITE;
+    if (token != NULL) {
         quote(tokens, path);
         snprintf(prefix, sizeof prefix,
                  "REDISCLI_AUTH=\"$(awk '$1 ~ /^%s$/ {print $2; exit}' %s)\" ",
@@ -57,5 +70,5 @@ void first_command(const struct access *access, const char *tokens, const char *
     }
     snprintf(out, FIRST_COMMAND_MAX, "a first %s: %sredis-cli -h %s -p %u %s %.*s:42",
              writes ? "like" : "read", prefix, reachable(host), port, writes ? "LIKE 1" : "COUNTS",
-             (int)length, type);
+             (int)type.length, type.bytes);
 }

@@ -13,8 +13,11 @@
 
 #define FIRST_COMMAND_MAX 4096
 
-/* As in "a first like: redis-cli …". `tokens` is the file of them; not looked at if there are none. */
-void first_command(const struct access *access, const char *tokens, const char *host, uint16_t port,
-                   char out[FIRST_COMMAND_MAX]);
+/*
+ * As in "a first like: redis-cli …". `tokens` is the file of them; not looked at if there are none.
+ * `types` are those that writes may use, as in --types.
+ */
+void first_command(const struct access *access, const char *tokens, const char *types,
+                   const char *host, uint16_t port, char out[FIRST_COMMAND_MAX]);
 
 #endif

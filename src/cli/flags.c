@@ -1,6 +1,7 @@
 #include "cli/flags.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct flag_row *row_find(const struct flag_row *rows, size_t count, const char *name,
                                        size_t length)
@@ -81,18 +82,42 @@ bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **arg
     return true;
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+static bool is_same(const char *path, const char *other)
+{
+    struct stat one, two;
+    return strcmp(path, other) == 0 || (stat(path, &one) == 0 && stat(other, &two) == 0 &&
+                                        one.st_dev == two.st_dev && one.st_ino == two.st_ino);
+}
+
 bool flags_take_directory(struct options *options, const char *const words[2], const char **file,
                           char *problem, size_t size)
 {
     bool named = options->origin[OPTIONS_INDEX_data] == OPTION_FROM_FLAG;
-    bool first = !named && words[0] != NULL && strcmp(words[0], "-") != 0;
-    if (first && !options_set(options, "data", words[0], problem, size))
+    bool first = words[0] != NULL && strcmp(words[0], "-") != 0 &&
+                 (!named || is_same(words[0], options->data) || is_directory(words[0]));
+    if (first && named && !is_same(words[0], options->data)) {
+        snprintf(problem, size,
+                 "unexpected argument '%.64s': it is a directory, but --data names another one",
+                 words[0]);
+        return false;
+    }
+    if (first && !named && !options_set(options, "data", words[0], problem, size))
         return false;
     if (!first && words[1] != NULL) {
         snprintf(problem, size,
                  "unexpected argument '%.64s': the data directory comes first, or is "
                  "given with --data",
                  words[1]);
+        return false;
+    }
+    if (options->origin[OPTIONS_INDEX_data] == OPTION_FROM_DEFAULT) {
+        snprintf(problem, size, "name a data directory");
         return false;
     }
     *file = first ? words[1] : words[0];

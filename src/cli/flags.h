@@ -28,8 +28,9 @@ bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **arg
 
 /*
  * Of the two words of `laud export DIR FILE` and the like: the first is the data directory, unless --data
- * names it. Without either it is that of the other options. *file is NULL if there is none, or "-".
- * False: `problem` has a sentence.
+ * names it. Without either it is that of the environment or the file of options; the default is for
+ * servers alone. *file is NULL if there is none, or "-". With --data a first word that is a directory
+ * must be the same one. False: `problem` has a sentence.
  */
 bool flags_take_directory(struct options *options, const char *const words[2], const char **file,
                           char *problem, size_t size);

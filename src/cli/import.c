@@ -83,7 +83,7 @@ static void import_help(const struct flag_row *rows, size_t count)
     fputs("\n"
           "The other options are those of laud serve, from flags, the environment and a file: see\n"
           "laud serve --help. Those about the data directory, the store, memory and kinds count\n"
-          "here. DIR can also be given as --data DIR.\n"
+          "here. DIR can also be given as --data DIR, LAUD_DATA or data = DIR in that file.\n"
           "\n"
           "Exit status: 0 done; 1 failed, or a line was bad; 2 bad arguments.\n",
           stdout);
@@ -310,8 +310,13 @@ static struct import_options import_options(struct importing *importing)
 
 static int import_into(struct importing *importing)
 {
-    char problem[512];
+    char problem[1024];
     struct offline *offline = &importing->offline;
+    enum status found = data_directory_look(offline->options.data, problem, sizeof problem);
+    if (found != STATUS_OK) {
+        fprintf(stderr, "laud import: %s\n", problem);
+        return exit_of(found);
+    }
     if (!offline_open(offline, true))
         return EXIT_FAILED;
     struct import_options options = import_options(importing);
@@ -413,7 +418,7 @@ int import_main(int argc, char **argv)
                          &redis->pattern_count, problem, sizeof problem) ||
         !flags_take(rows, count, &left, argv + 1, words, 2, problem, sizeof problem) ||
         !options_read(options, left, argv + 1, &help, problem, sizeof problem) ||
-        !flags_take_directory(options, words, &importing->path, problem, sizeof problem))
+        (!help && !flags_take_directory(options, words, &importing->path, problem, sizeof problem)))
         fprintf(stderr, "laud import: %s; see laud import --help\n", problem);
     else if (help) {
         import_help(rows, count);

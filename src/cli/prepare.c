@@ -80,24 +80,19 @@ static bool share_files(struct options *options, struct files *files, char *prob
     return true;
 }
 
-static int code_of(enum status status)
-{
-    return status == STATUS_OK             ? EXIT_DONE
-           : status == STATUS_BAD_ARGUMENT ? EXIT_NOT_UNDERSTOOD
-                                           : EXIT_FAILED;
-}
-
 int prepare(struct server *server, struct options *options, struct files *files, char *problem,
             size_t size)
 {
     if (!check_options(options, problem, size))
         return EXIT_NOT_UNDERSTOOD;
     enum status status = data_directory_look(options->data, problem, size);
+    if (status == STATUS_OK)
+        status = data_directory_look_to_write(options->data, problem, size);
     if (status != STATUS_OK)
-        return code_of(status);
+        return exit_of(status);
     if (!share_files(options, files, problem, size))
         return EXIT_FAILED;
-    return code_of(server_prepare(server, options, prepare_threads(options), problem, size));
+    return exit_of(server_prepare(server, options, prepare_threads(options), problem, size));
 }
 
 void prepare_effective(struct options *options)

@@ -175,8 +175,8 @@ static void say_hello(const struct serving *s)
         log_info("%" PRIu64 " connections and live streams can be open at a time, because the "
                  "limit of open files (ulimit -n) is %" PRIu64,
                  s->files.places, files_allowed());
-    first_command(&s->server.access, options->tokens, options->resp.host, s->server.resp_port,
-                  first);
+    first_command(&s->server.access, options->tokens, options->types, options->resp.host,
+                  s->server.resp_port, first);
     log_info("%s", first);
 }
 

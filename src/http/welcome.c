@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/name_lists.h"
 #include "http/answer.h"
 
 #define HOST_ROOM 272 /* any that an option can hold, with brackets and port */
@@ -47,9 +48,9 @@ static const char links[] =
     "<li><a href=\"metrics\">metrics</a>: its numbers, for Prometheus%s</li>\n</ul>\n";
 
 static const char first[] =
-    "<h2>A first like</h2>\n<p>User 1 likes video 42, and the counters of the video "
-    "follow.%s</p>\n<pre><code>curl -X PUT%s 'http://%s/v1/items/video:42/reactions/like/1'\n"
-    "curl%s 'http://%s/v1/items/video:42/counts'</code></pre>\n"
+    "<h2>A first like</h2>\n<p>User 1 likes %s 42, and the counters of the %s "
+    "follow.%s</p>\n<pre><code>curl -X PUT%s 'http://%s/v1/items/%s:42/reactions/like/1'\n"
+    "curl%s 'http://%s/v1/items/%s:42/counts'</code></pre>\n"
     "<p class=\"soft\">Behind a proxy, use the address of the proxy instead.</p>\n</body></html>\n";
 
 static bool is_plain(struct text host)
@@ -73,11 +74,19 @@ static void name_own(const struct server *server, char out[HOST_ROOM])
              wide ? "]" : "", server->http_port);
 }
 
+/* One that writes may use. */
+static void name_type(const struct server *server, char out[LIMIT_NAME_LENGTH + 1])
+{
+    const struct name_lists lists = {.texts = {[NAME_TYPE] = server->parts.options->types}};
+    struct text type = name_lists_example(&lists, NAME_TYPE, "video");
+    snprintf(out, LIMIT_NAME_LENGTH + 1, "%.*s", (int)type.length, type.bytes);
+}
+
 enum status welcome_write_html(struct loop *loop, struct text host, struct buffer *out)
 {
     bool tokens = access_is_on(&loop->server->access);
     const char *header = tokens ? " -H 'Authorization: Bearer TOKEN'" : "";
-    char shown[HOST_ROOM], text[2048];
+    char shown[HOST_ROOM], type[LIMIT_NAME_LENGTH + 1], text[2048];
     if (is_plain(host))
         snprintf(shown, sizeof shown, "%.*s", (int)host.length, host.bytes);
     else
@@ -85,9 +94,10 @@ enum status welcome_write_html(struct loop *loop, struct text host, struct buffe
     bool written = answer_write_text(out, top);
     snprintf(text, sizeof text, links, tokens ? " (needs a token)" : "");
     written = written && answer_write_text(out, text);
-    snprintf(text, sizeof text, first,
+    name_type(loop->server, type);
+    snprintf(text, sizeof text, first, type, type,
              tokens ? " This server requires a token: put yours in place of TOKEN." : "", header,
-             shown, header, shown);
+             shown, type, header, shown, type);
     return written && answer_write_text(out, text) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 

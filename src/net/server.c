@@ -134,6 +134,11 @@ enum status server_prepare(struct server *server, const struct options *options,
     if (status == STATUS_OK && options->http.host[0] != '\0')
         status = prepare_sockets(server, &server->http_sockets, &options->http, options->insecure,
                                  threads, problem, size);
+    if (status == STATUS_OK && sockets_overlap(&server->resp_sockets, &server->http_sockets)) {
+        snprintf(problem, size, "--resp and --http need different ports, but both have port %u",
+                 server->resp_sockets.port);
+        status = STATUS_BAD_ARGUMENT;
+    }
     server->resp_port = server->resp_sockets.port;
     server->http_port = server->http_sockets.port;
     return status;

@@ -77,6 +77,28 @@ bool sockets_are_open(const struct sockets *sockets)
     return sockets->length > 0 && !ip_is_loopback(&ip);
 }
 
+static bool is_wildcard(const struct sockets *sockets)
+{
+    static const struct ip none = {{0}}, mapped = {{[10] = 0xff, [11] = 0xff}};
+    struct ip ip = ip_of_socket((const struct sockaddr *)&sockets->address);
+    return memcmp(&ip, &none, sizeof ip) == 0 || memcmp(&ip, &mapped, sizeof ip) == 0;
+}
+
+/* An IPv4 wildcard has no IPv6 address; an IPv6 one has those of both. */
+static bool covers(const struct sockets *wide, const struct sockets *other)
+{
+    return is_wildcard(wide) && (wide->address.ss_family == AF_INET6 ||
+                                 other->address.ss_family == wide->address.ss_family);
+}
+
+bool sockets_overlap(const struct sockets *one, const struct sockets *other)
+{
+    struct ip first = ip_of_socket((const struct sockaddr *)&one->address);
+    struct ip second = ip_of_socket((const struct sockaddr *)&other->address);
+    return one->port == other->port && one->port != 0 &&
+           (memcmp(&first, &second, sizeof first) == 0 || covers(one, other) || covers(other, one));
+}
+
 static bool find(struct sockets *sockets, const struct address *address, char *problem, size_t size)
 {
     char port[8];

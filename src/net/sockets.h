@@ -34,6 +34,9 @@ enum status sockets_bind(struct sockets *sockets, const struct address *address,
 /* Can it be reached from other machines? False also if its host is not known. */
 bool sockets_are_open(const struct sockets *sockets);
 
+/* Is some address with the port of both part of both? Then they cannot both listen. */
+bool sockets_overlap(const struct sockets *one, const struct sockets *other);
+
 /*
  * Nobody else has begun to listen on the port since it was bound: 0 or an errno, negative. Sockets that
  * do not listen yet cannot keep another server from binding as we did.

@@ -121,6 +121,42 @@ static void test_file_and_nothing(void **state)
     assert_says("Not a directory");
 }
 
+static enum status look_to_write(const char *path)
+{
+    problem[0] = '\0';
+    return data_directory_look_to_write(path, problem, sizeof problem);
+}
+
+/* As somebody who is not root: root may write whatever the mode says. */
+static void test_writable(void **state)
+{
+    (void)state;
+    char path[sizeof directory + 64];
+    snprintf(path, sizeof path, "%s/absent", directory);
+    assert_int_equal(look_to_write(directory), STATUS_OK);
+    assert_int_equal(look_to_write(path), STATUS_OK);
+    assert_int_equal(look_to_write("relative-and-absent"), STATUS_OK);
+    assert_int_equal(look_to_write("/proc/absent/"), STATUS_IO_FAILED);
+    assert_says("cannot create the data directory /proc/absent/: No such file");
+    bool root = geteuid() == 0;
+    assert_int_equal(chmod(directory, 0555), 0);
+    if (root)
+        assert_int_equal(seteuid(65534), 0);
+    enum status below = look_to_write(path);
+    assert_says("cannot create the data directory");
+    enum status itself = look_to_write(directory);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(directory, 0700), 0);
+    assert_int_equal(below, STATUS_IO_FAILED);
+    assert_int_equal(itself, STATUS_IO_FAILED);
+    assert_says("cannot write to the data directory");
+    assert_says("Permission denied");
+    snprintf(path, sizeof path, "%s/absent/below", directory);
+    assert_int_equal(look_to_write(path), STATUS_IO_FAILED);
+    assert_says("No such file or directory");
+}
+
 /* Whatever the umask would allow; one that exists keeps its mode. */
 static void test_mode(void **state)
 {
@@ -151,6 +187,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_journal_of_others, make, destroy),
         cmocka_unit_test_setup_teardown(test_restored_without_lock, make, destroy),
         cmocka_unit_test_setup_teardown(test_file_and_nothing, make, destroy),
+        cmocka_unit_test_setup_teardown(test_writable, make, destroy),
         cmocka_unit_test_setup_teardown(test_mode, make, destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

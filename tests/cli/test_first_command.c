@@ -14,6 +14,7 @@
 #define AWK    "REDISCLI_AUTH=\"$(awk '$1 ~ /^"
 
 static char said[FIRST_COMMAND_MAX];
+static const char *types = "";
 
 static const char *say(const char *tokens, const char *path, const char *host)
 {
@@ -21,7 +22,7 @@ static const char *say(const char *tokens, const char *path, const char *host)
     char problem[256];
     if (tokens[0] != '\0')
         assert_true(access_parse(&access, tokens, strlen(tokens), problem, sizeof problem));
-    first_command(&access, path, host, 5283, said);
+    first_command(&access, path, types, host, 5283, said);
     access_free(&access);
     return said;
 }
@@ -50,6 +51,26 @@ static void test_with_tokens(void **state)
                         "redis-cli -h h -p 5283 COUNTS video:42");
 }
 
+static void assert_item(const char *allowed, const char *tokens, const char *item)
+{
+    types = allowed;
+    say(tokens, "/t", "h");
+    types = "";
+    assert_string_equal(strrchr(said, ' ') + 1, item);
+}
+
+/* With --types, one that the server takes; of those that the token is for, if it is for some alone. */
+static void test_type_is_allowed(void **state)
+{
+    (void)state;
+    assert_item(" post , clip", "", "post:42");
+    assert_item("post,video", "", "video:42");
+    assert_item("post,video", WRITER, "video:42");
+    assert_item("post,clip", WRITER, "clip:42");
+    assert_item("post", WRITER, "clip:42");
+    assert_item("post", "admin 5mW2uT9rLx1cA7yGd3Kf\n", "post:42");
+}
+
 static void test_path_is_one_word(void **state)
 {
     (void)state;
@@ -62,6 +83,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_tokens),
         cmocka_unit_test(test_with_tokens),
+        cmocka_unit_test(test_type_is_allowed),
         cmocka_unit_test(test_path_is_one_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,9 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,12 +74,45 @@ static void test_beyond_loopback(void **state)
     assert_non_null(strstr(problem, "cannot listen on 192.0.2.1:0: "));
 }
 
+static struct sockets at(const char *host, uint16_t port)
+{
+    struct sockets sockets = {.port = port};
+    struct sockaddr_in *four = (struct sockaddr_in *)&sockets.address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&sockets.address;
+    sockets.address.ss_family = strchr(host, ':') != NULL ? AF_INET6 : AF_INET;
+    void *to = strchr(host, ':') != NULL ? (void *)&six->sin6_addr : (void *)&four->sin_addr;
+    assert_int_equal(inet_pton(sockets.address.ss_family, host, to), 1);
+    return sockets;
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *one, *other;
+        bool overlap;
+    } cases[] = {
+        {"127.0.0.1", "127.0.0.1", true}, {"127.0.0.1", "127.0.0.2", false},
+        {"0.0.0.0", "127.0.0.1", true},   {"0.0.0.0", "::1", false},
+        {"::", "127.0.0.1", true},        {"::", "::1", true},
+        {"::", "0.0.0.0", true},          {"::1", "127.0.0.1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sockets one = at(cases[i].one, 80), other = at(cases[i].other, 80);
+        assert_int_equal(sockets_overlap(&one, &other), cases[i].overlap);
+        assert_int_equal(sockets_overlap(&other, &one), cases[i].overlap);
+        other.port = 81;
+        assert_false(sockets_overlap(&one, &other));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_port_for_all),
         cmocka_unit_test(test_others_that_were_faster),
         cmocka_unit_test(test_beyond_loopback),
+        cmocka_unit_test(test_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
