@@ -134,7 +134,6 @@ bool batch_send_away(struct running *r, uint32_t from)
     job->face = r->conn->face;
     job->exchange = r->conn->exchange;
     job->from = from;
-    job->resp3 = r->conn->resp3;
     job->since_ns = r->since_ns;
     if (!work_submit(&loop->server->work, job)) {
         job_free(job);

@@ -28,12 +28,11 @@ struct job {
     const struct face *face; /* of the connection; says how the replies are written */
     const void *exchange;    /* the face's own; the loop leaves it alone meanwhile */
     uint32_t from;           /* place of the first request in its batch */
-    bool resp3;
-    bool writes;       /* some of the requests do */
-    bool failed;       /* no memory for the replies: `out` is not whole */
-    uint32_t errors;   /* among the replies */
-    uint64_t since_ns; /* when the first of them was read; the loop's */
-    struct buffer out; /* the replies, one for each request */
+    bool writes;             /* some of the requests do */
+    bool failed;             /* no memory for the replies: `out` is not whole */
+    uint32_t errors;         /* among the replies */
+    uint64_t since_ns;       /* when the first of them was read; the loop's */
+    struct buffer out;       /* the replies, one for each request */
     uint32_t count;
     uint32_t commands;             /* the first of them; those behind are the server's own */
     struct hot_request requests[]; /* answers are the worker's to provide; then come the items */

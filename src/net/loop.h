@@ -14,7 +14,6 @@
 
 #include <uv.h>
 
-#include "net/resp_parse.h"
 #include "net/rest.h"
 #include "net/server.h"
 #include "net/watch.h"
@@ -100,8 +99,7 @@ struct loop {
     void *streams; /* of server_parts.streams; NULL: there are none */
 
     /* For the command or batch at hand. */
-    struct resp_limits resp_limits;
-    struct text *args;
+    struct text *args; /* --max-args of them: the words of a command, for a face */
     struct op_scratch scratch;
     struct hot_scratch hot_scratch;
     struct hot_request requests[LIMIT_BATCH];
