@@ -35,9 +35,10 @@ struct hot_memory {
     uint64_t token_found_max; /* that a start may find remembered */
     uint64_t seed;
     scan_fn *scan;
-    struct store *store;     /* NULL: there is none, and all that is live is in memory */
-    struct filters *filters; /* before it */
-    struct journal *journal; /* NULL while replaying */
+    struct store_reader *store; /* NULL: there is none, and all that is set is in memory */
+    struct store_admin *admin;  /* of the same store */
+    struct filters *filters;    /* before it */
+    struct journal *journal;    /* NULL while replaying */
     const struct exclusive *exclusive;
     struct slab_pool *pool;
     struct memory_budget *budget;
