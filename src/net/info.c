@@ -156,7 +156,7 @@ static void collect_boards(struct server *server, struct metrics *out)
 {
     struct hot_stats stats;
     hot_stats(server->parts.hot, &stats);
-    out->texts[TEXT_BOARDS_STATE] = stats.boards_state;
+    out->texts[TEXT_BOARDS_STATE] = hot_boards_state_text(stats.boards_state);
     out->numbers[NUMBER_BOARDS] = stats.boards;
     out->numbers[NUMBER_BOARDS_OFF] = stats.boards_off;
     out->numbers[NUMBER_BOARDS_FULL] = stats.boards_full;
@@ -196,8 +196,8 @@ static void collect_store(struct server *server, struct metrics *out)
         return;
     store_stats(server->parts.store, &stats);
     out->texts[TEXT_STORE_NAME] = server->parts.store->functions->name;
-    out->texts[TEXT_STORE_STATE] = stats.state;
-    out->numbers[NUMBER_STORE_OK] = strcmp(stats.state, "ok") == 0;
+    out->texts[TEXT_STORE_STATE] = store_state_text(stats.state);
+    out->numbers[NUMBER_STORE_OK] = stats.state == STORE_OK;
     out->numbers[NUMBER_STORE_POSITION] = stats.position;
     out->numbers[NUMBER_STORE_DURABLE] = stats.durable;
     out->numbers[NUMBER_STORE_REACTIONS] = stats.reactions;

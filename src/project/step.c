@@ -75,8 +75,9 @@ static enum projector_step store_refused(struct projector *projector, const char
     }
     struct store_stats stats = {0};
     store_stats(projector->options.admin, &stats);
-    bool told = stats.state != NULL && strcmp(stats.state, "ok") != 0;
-    return step_fail(projector, what, told ? stats.state : status_sentence(status));
+    bool says_why = stats.state != STORE_OK;
+    return step_fail(projector, what,
+                     says_why ? store_state_text(stats.state) : status_sentence(status));
 }
 
 static uint64_t position_of(struct projector *projector)

@@ -23,6 +23,7 @@
 
 #include "base/status.h"
 #include "store/row.h"
+#include "store/state.h"
 
 /* The result of list_changes. */
 struct store_changed {
@@ -118,8 +119,8 @@ struct store_stats {
     uint32_t newest_s;  /* time of the newest event that was applied */
     uint64_t disk_bytes;
     uint64_t memory_bytes;
-    uint64_t merges;   /* compactions and flushes that run or wait in the background */
-    const char *state; /* "ok", or a sentence that says what is wrong */
+    uint64_t merges; /* compactions and flushes that run or wait in the background */
+    enum store_state state;
 };
 
 struct store_snapshot; /* the counters of one moment; each store defines its own */

@@ -78,7 +78,7 @@ uint64_t suite_reactions(struct store *store)
 {
     struct store_stats stats;
     store_stats(&store->admin, &stats);
-    assert_string_equal(stats.state, "ok");
+    assert_int_equal(stats.state, STORE_OK);
     assert_int_equal(stats.position, store_position(&store->applier));
     assert_true(stats.durable <= stats.position);
     return stats.reactions;

@@ -53,7 +53,7 @@ static void counting_stats(struct store_admin *admin, struct store_stats *out)
                                 .disk_bytes = 4,
                                 .memory_bytes = 5,
                                 .merges = 6,
-                                .state = "ok"};
+                                .state = STORE_OK};
 }
 
 static const struct store_applier_functions counting_applier = {

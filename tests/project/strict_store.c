@@ -259,7 +259,7 @@ static void strict_stats(struct store_admin *admin, struct store_stats *out)
     *out = (struct store_stats){.position = strict->position,
                                 .durable = strict->durable,
                                 .reactions = strict->reaction_count,
-                                .state = "ok"};
+                                .state = STORE_OK};
     pthread_mutex_unlock(&strict->lock);
 }
 

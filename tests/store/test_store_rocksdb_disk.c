@@ -64,7 +64,7 @@ static const char *state_of(struct store *store)
 {
     struct store_stats stats;
     store_stats(&store->admin, &stats);
-    return stats.state;
+    return store_state_text(stats.state);
 }
 
 /* Nothing is applied below the floor, which is twice the write buffers. */
@@ -120,7 +120,7 @@ static void test_flush_fails(void **state)
     store_stats(&store->admin, &stats);
     assert_int_equal(stats.position, 100);
     assert_int_equal(stats.durable, 50);
-    assert_string_equal(stats.state,
+    assert_string_equal(store_state_text(stats.state),
                         "the disk of the store is full, the store resumes when space returns");
     assert_int_equal(test_answers(store), STATUS_OK);
     free_disk();

@@ -481,7 +481,7 @@ static void stats(struct store_admin *admin, struct store_stats *out)
                                 .reactions = memory->reactions,
                                 .newest_s = memory->newest_s,
                                 .memory_bytes = memory->rows.count * (uint64_t)MEMORY_ROW_BYTES,
-                                .state = "ok"};
+                                .state = STORE_OK};
     pthread_mutex_unlock(&memory->lock);
 }
 

@@ -320,26 +320,25 @@ static uint64_t property(struct store_rocksdb *rocks, const char *name)
     return value;
 }
 
-static const char *state_sentence(struct store_rocksdb *rocks)
+static enum store_state state_of(struct store_rocksdb *rocks)
 {
     switch (atomic_load(&rocks->failed)) {
     case STATUS_OK:
         break;
     case STATUS_DISK_FULL:
-        return "the disk of the store is full, the store resumes when space returns";
+        return STORE_DISK_FULL;
     case STATUS_DAMAGED:
-        return "the files of the store are damaged";
+        return STORE_DAMAGED;
     case STATUS_NO_MEMORY:
-        return "there is no memory to apply a batch to the store";
+        return STORE_NO_MEMORY;
     case STATUS_NO_FILES:
-        return "the store could open no more files (ulimit -n) and writes nothing more until a "
-               "restart";
+        return STORE_NO_FILES;
     default:
-        return "the store cannot write";
+        return STORE_CANNOT_WRITE;
     }
     if (property(rocks, "rocksdb.background-errors") > atomic_load(&rocks->background_errors))
-        return "the store cannot write in the background";
-    return "ok";
+        return STORE_CANNOT_COMPACT;
+    return STORE_OK;
 }
 
 static void stats(struct store_admin *admin, struct store_stats *out)
@@ -355,7 +354,7 @@ static void stats(struct store_admin *admin, struct store_stats *out)
                                           property(rocks, "rocksdb.compaction-pending"),
                                 .memory_bytes = rocksdb_cache_get_usage(rocks->cache) +
                                                 property(rocks, "rocksdb.size-all-mem-tables"),
-                                .state = state_sentence(rocks)};
+                                .state = state_of(rocks)};
 }
 
 static const struct store_reader_functions reader_functions = {
