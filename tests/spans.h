@@ -1,6 +1,6 @@
 /* For tests: the members of a struct store_changes that say the same reactions in both spans. */
-#ifndef LAUD_TESTS_SPANS_H
-#define LAUD_TESTS_SPANS_H
+#ifndef LAUD_SPANS_H
+#define LAUD_SPANS_H
 
 #include "store/store.h"
 

@@ -5,7 +5,7 @@
 const char *store_state_text(enum store_state state)
 {
     static const char *const texts[STORE_STATE_COUNT] = {
-#define STATE(name, text) [STORE_##name] = text,
+#define STATE(name, text) [STORE_##name] = (text),
         STORE_STATES(STATE)
 #undef STATE
     };

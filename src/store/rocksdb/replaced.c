@@ -57,9 +57,10 @@ static enum status found_time(void *context, size_t at, const uint8_t *value, si
     return STATUS_OK;
 }
 
-static enum status read_times(struct store_rocksdb *rocks, struct replaced *replaced,
-                              uint32_t *times)
+/* The times of this span start at old_times[first]. */
+static enum status read_times(struct store_rocksdb *rocks, struct replaced *replaced, size_t first)
 {
+    uint32_t *times = rocks->old_times + first;
     const struct rows *rows = &rocks->rows;
     struct lookup lookup;
     struct finding finding = {.replaced = replaced, .times = times};
@@ -100,9 +101,9 @@ enum status replaced_find(struct store_rocksdb *rocks, struct replaced *user, st
         return STATUS_OK;
     if (!reserve_times(rocks, user->count + (same ? 0 : item->count)))
         return STATUS_NO_MEMORY;
-    enum status status = read_times(rocks, user, rocks->old_times);
+    enum status status = read_times(rocks, user, 0);
     if (status == STATUS_OK && !same)
-        status = read_times(rocks, item, rocks->old_times + user->count);
+        status = read_times(rocks, item, user->count);
     else
         item->times = user->times;
     return status;
