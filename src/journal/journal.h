@@ -7,7 +7,7 @@
  *     journal_kick    after a batch, or a whole turn of them: now write
  *     journal_released / the listener: replies up to here may go
  *
- * Positions count record bytes from the journal's beginning (event.h). Two implementations: file/
+ * Positions count record bytes from the journal's beginning. Two implementations: file/
  * (embedded) and, in the cluster shape, Redis Streams.
  */
 #ifndef LAUD_JOURNAL_JOURNAL_H

@@ -92,7 +92,7 @@ uint64_t sample_position(uint64_t number)
     uint64_t position = 0;
     for (uint64_t i = 0; i < number; i++) {
         struct event event = sample_event(i);
-        position += event_size(&event);
+        position += record_size(&event);
     }
     return position;
 }

@@ -16,6 +16,7 @@
 
 #include "chance.h"
 #include "journal/file/private.h"
+#include "journal/file/record.h"
 
 #define SMALL_SEGMENT KIB(64)
 

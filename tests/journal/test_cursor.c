@@ -47,7 +47,7 @@ static void cursor_expect(struct journal_cursor *cursor, uint64_t limit, struct 
     assert_int_equal(journal_cursor_position(cursor), stopper->check.bytes);
     assert_true(stopper->check.bytes <= limit || stopper->check.count == before);
     struct event next = sample_event(stopper->check.count);
-    assert_true(stopper->left == 0 || stopper->check.bytes + event_size(&next) > limit);
+    assert_true(stopper->left == 0 || stopper->check.bytes + record_size(&next) > limit);
 }
 
 static struct journal_cursor *cursor_at(uint64_t position)
@@ -90,7 +90,7 @@ static void test_from_every_place(void **state)
     for (uint64_t number = 0; number <= EVENTS; number++) {
         struct stopper stopper = {.check = place, .left = 5, .then = STATUS_MORE};
         struct event event = sample_event(number);
-        size_t size = event_size(&event);
+        size_t size = record_size(&event);
         cursor = cursor_at(place.bytes);
         if (number % 101 == 0)
             stopper.left = UINT64_MAX;
@@ -329,7 +329,7 @@ static void test_a_damaged_record_is_named(void **state)
         offset = batch_offset(segment, ++nth, 1, &header);
     }
     uint8_t *records = segment->bytes + offset + BATCH_HEADER_BYTES;
-    assert_int_equal(event_decode(records, header.bytes, header.position, &event, &size),
+    assert_int_equal(record_decode(records, header.bytes, header.position, &event, &size),
                      STATUS_OK);
     records[size + 9] ^= 1;
     header.chain = segment_chain(chain, records, header.bytes);

@@ -70,7 +70,7 @@ static uint64_t number_at(uint64_t position)
     uint64_t at = 0;
     while (at < position) {
         struct event event = sample_event(number++);
-        at += event_size(&event);
+        at += record_size(&event);
     }
     assert_int_equal(at, position);
     return number;
@@ -161,7 +161,7 @@ static void test_reading_from_any_event(void **state)
     struct journal_report report;
     for (uint64_t number = first; number <= 10000; number++) {
         struct event event = sample_event(number);
-        size_t size = event_size(&event);
+        size_t size = record_size(&event);
         if (number % 37 == 0 || number > 9990) {
             struct sample_check check = {.count = number, .bytes = position};
             assert_int_equal(verify_from(position, &check, &report), STATUS_OK);

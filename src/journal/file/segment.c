@@ -27,7 +27,7 @@
  *     4088  u64 XXH3(bytes 0 to 4088, 0); it stays here in every version, so that a newer format
  *               can be told from damage
  *
- * BATCH: what was written at once; a header of 64 bytes, then records (journal/event.h).
+ * BATCH: what was written at once; a header of 64 bytes, then records (record.c).
  *
  *        0  u32 magic "LBAT"
  *        4  u32 number of records
