@@ -295,6 +295,7 @@ static struct import_options import_options(struct importing *importing)
     carry.trends_pass = true;
     return (struct import_options){
         .carry = carry,
+        .journal = parts->journal,
         .names = parts->names,
         .directory = offline->options.data,
         .exclusive = offline->options.exclusive,

@@ -15,6 +15,7 @@
 #include "cli/store_names.h"
 #include "hot/memory/hot_memory.h"
 #include "journal/file/journal_file.h"
+#include "journal/file/source_file.h"
 #include "move/mark.h"
 #include "project/catch_up.h"
 #include "store/rocksdb/store_rocksdb.h"
@@ -83,7 +84,7 @@ static void say_failed(const char *what, enum status status, const char *problem
 static struct window_options window_options(const struct recovered *r)
 {
     return (struct window_options){
-        .journal_directory = r->journal_directory,
+        .source = r->source,
         .budget = r->budget,
         .events_max = r->sizes->window_events,
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
@@ -243,9 +244,21 @@ static void follow_trends(struct recovered *r)
     begin_trends(r, position);
 }
 
+static bool take_source(struct recovered *r, struct source *source)
+{
+    if (r->source != NULL)
+        source_close(r->source);
+    r->source = source;
+    if (source == NULL)
+        log_error("there is no memory to read the journal");
+    return source != NULL;
+}
+
+/* Nobody writes the journal yet, and what the store has of it is on disk. */
 static bool open_full_base(struct recovered *r)
 {
-    if (!open_store(r))
+    if (!open_store(r) ||
+        !take_source(r, source_file_open_directory(r->journal_directory, store_position(r->store))))
         return false;
     recover_reach_time(r, 0);
     if (!load_trends(r) || !open_filters(r))
@@ -553,6 +566,8 @@ static bool replay_journal(struct recovered *r)
     replay->newest_s = r->mark.newest_s;
     replay->too_much = r->offline || replay->from < r->mark.until;
     bool opened = open_journal(replay, &report) == STATUS_OK;
+    if (opened && r->store != NULL)
+        opened = take_source(r, source_file_open(r->journal));
     if (opened)
         recover_reach_time(r, replay->newest_s);
     if (opened && replay->too_much)
@@ -592,9 +607,8 @@ bool recover(struct recovered *r)
 struct projector_options recover_projector(const struct recovered *r)
 {
     return (struct projector_options){
-        .journal_directory = r->journal_directory,
         .filter_path = r->filter_path,
-        .journal = r->journal,
+        .source = r->source,
         .store = r->store,
         .filters = r->filters,
         .trend_path = r->trend_path,
@@ -623,4 +637,6 @@ void recover_close(struct recovered *r)
         store_close(r->store);
     names_free(r->names);
     timeline_free(r->timeline);
+    if (r->source != NULL)
+        source_close(r->source);
 }

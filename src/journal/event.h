@@ -58,4 +58,14 @@ static inline uint8_t event_cleared_max(uint8_t type)
     return type == EVENT_SET ? LIMIT_EXCLUSIVE : type == EVENT_CLEAR ? LIMIT_EXCLUSIVE - 2 : 0;
 }
 
+/*
+ * A journal needs at most so many bytes for the record of this event, whatever its format is.
+ * Whoever appends counts with it what journal_admit allowed.
+ */
+static inline size_t event_bytes_max(const struct event *event)
+{
+    (void)event; /* today all events are short */
+    return LIMIT_EVENT_BYTES;
+}
+
 #endif

@@ -20,6 +20,7 @@
 #include "base/names.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "journal/log.h"
 #include "move/mark.h"
 #include "project/projector.h"
 
@@ -28,6 +29,7 @@ struct import;
 /* All that is pointed to outlives the import. */
 struct import_options {
     struct projector_options carry; /* how events get to the store, which has the whole journal */
+    struct journal *journal;        /* where events are recorded; `carry` reads from it */
     struct names *names;
     const char *directory;     /* of the data: the mark goes there */
     const char *exclusive;     /* kinds, as in exclusive.h */

@@ -88,9 +88,9 @@ static void test_what_lies_below_goes(void **state)
         user_append(&user, 1 + chance_next(&chance) % 1000);
         assert_int_equal(user_wait(&user), STATUS_OK);
         position += chance_next(&chance) % (user.end - position + 1);
-        assert_int_equal(journal_forget(user.journal, position), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, position), STATUS_OK);
         check_first(user.journal, position);
-        assert_int_equal(journal_forget(user.journal, 0), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, 0), STATUS_OK);
         check_first(user.journal, position);
     }
     uint64_t end = user.appended;
@@ -119,7 +119,7 @@ static void test_the_current_segment_stays(void **state)
             user_append(&user, 2000);
             assert_int_equal(user_wait(&user), STATUS_OK);
         }
-        assert_int_equal(journal_forget(user.journal, UINT64_MAX), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, UINT64_MAX), STATUS_OK);
         journal_stats(user.journal, &stats);
         assert_int_equal(stats.segments, 1);
         check_first(user.journal, UINT64_MAX);
@@ -137,7 +137,7 @@ static uint64_t make_beheaded(uint64_t *end)
     assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     user_append(&user, 10000);
     assert_int_equal(user_wait(&user), STATUS_OK);
-    assert_int_equal(journal_forget(user.journal, user.end / 2), STATUS_OK);
+    assert_int_equal(journal_file_forget(user.journal, user.end / 2), STATUS_OK);
     journal_stats(user.journal, &stats);
     assert_true(stats.first > 0 && stats.segments > 3);
     *end = user.end;
@@ -301,7 +301,7 @@ static void test_the_mark_does_not_lie_before_the_first_segment(void **state)
     assert_non_null(strstr(report.problem, "the mark lies before it"));
 }
 
-static void await_durable(struct user *user)
+static void wait_durable(struct user *user)
 {
     while (journal_durable(user->journal) < user->end)
         sched_yield();
@@ -318,7 +318,7 @@ static void test_a_sync_that_is_asked_for(void **state)
         assert_int_equal(user_wait(&user), STATUS_OK);
         assert_true(journal_durable(user.journal) < user.end);
         journal_sync(user.journal);
-        await_durable(&user);
+        wait_durable(&user);
         journal_stats(user.journal, &stats);
         assert_int_equal(stats.syncs, i);
         assert_int_equal(stats.durable, user.end);
@@ -326,7 +326,7 @@ static void test_a_sync_that_is_asked_for(void **state)
     struct event event = sample_event(user.appended++);
     user.end = journal_append(user.journal, &event);
     journal_sync(user.journal); /* writes it first */
-    await_durable(&user);
+    wait_durable(&user);
     user_close(&user);
     assert_int_equal(user_open(&user, test_directory, DURABILITY_NONE, NULL), STATUS_OK);
     assert_int_equal(user.found.count, 211);
@@ -362,7 +362,7 @@ static void test_forgetting_behind_a_cursor_under_load(void **state)
         if (status != STATUS_OK)
             fail_msg("%s", problem);
         assert_int_equal(journal_cursor_position(cursor), check.bytes);
-        assert_int_equal(journal_forget(user.journal, check.bytes), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, check.bytes), STATUS_OK);
         journal_stats(user.journal, &stats);
         assert_true(stats.first <= check.bytes && stats.segments >= 1);
         if (stats.segments > most)
@@ -393,7 +393,7 @@ static void test_a_failure_to_forget_is_harmless(void **state)
         user_append(&user, 5000);
         assert_int_equal(user_wait(&user), STATUS_OK);
         assert_int_equal(io_faults_plan(plan), 0);
-        assert_int_equal(journal_forget(user.journal, user.end), STATUS_IO_FAILED);
+        assert_int_equal(journal_file_forget(user.journal, user.end), STATUS_IO_FAILED);
         assert_int_equal(io_faults_plan(NULL), 0);
         assert_int_equal(journal_state(user.journal), STATUS_OK);
         user_append(&user, 10);
@@ -405,7 +405,7 @@ static void test_a_failure_to_forget_is_harmless(void **state)
         assert_int_equal(verify_from(stats.first, &check, &report), STATUS_OK);
         assert_int_equal(check.count, user.appended);
         assert_int_equal(report.first, stats.first);
-        assert_int_equal(journal_forget(user.journal, user.end), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, user.end), STATUS_OK);
         check_first(user.journal, user.end);
     }
     user_close(&user);
