@@ -11,7 +11,6 @@
 
 #include "base/io.h"
 #include "helper.h"
-#include "journal/file/cursor.h"
 
 static void segment_path(uint64_t number, char path[128])
 {
@@ -334,50 +333,6 @@ static void test_a_sync_that_is_asked_for(void **state)
     user_close(&user);
 }
 
-static void *append_many(void *context)
-{
-    user_append(context, 60000);
-    return NULL;
-}
-
-static void test_forgetting_behind_a_cursor_under_load(void **state)
-{
-    (void)state;
-    struct user user;
-    struct journal_cursor *cursor;
-    struct sample_check check = {0};
-    char problem[256];
-    pthread_t appender;
-    uint64_t most = 0;
-    uint64_t end = sample_position(60000);
-    assert_int_equal(user_open(&user, test_directory, DURABILITY_INTERVAL, NULL), STATUS_OK);
-    assert_int_equal(journal_cursor_open(test_directory, 0, &cursor, problem, sizeof problem),
-                     STATUS_OK);
-    assert_int_equal(pthread_create(&appender, NULL, append_many, &user), 0);
-    while (check.bytes < end) {
-        struct journal_stats stats;
-        journal_sync(user.journal);
-        enum status status = journal_cursor_read(cursor, journal_durable(user.journal),
-                                                 sample_visit, &check, problem, sizeof problem);
-        if (status != STATUS_OK)
-            fail_msg("%s", problem);
-        assert_int_equal(journal_cursor_position(cursor), check.bytes);
-        assert_int_equal(journal_file_forget(user.journal, check.bytes), STATUS_OK);
-        journal_stats(user.journal, &stats);
-        assert_true(stats.first <= check.bytes && stats.segments >= 1);
-        if (stats.segments > most)
-            most = stats.segments;
-        sched_yield();
-    }
-    pthread_join(appender, NULL);
-    assert_false(check.wrong);
-    assert_int_equal(check.count, 60000);
-    check_first(user.journal, check.bytes);
-    print_message("at most %llu segments at a time\n", (unsigned long long)most);
-    journal_cursor_close(cursor);
-    user_close(&user);
-}
-
 #ifdef LAUD_FAULTS
 
 static void test_a_failure_to_forget_is_harmless(void **state)
@@ -444,7 +399,6 @@ int main(void)
         CASE(test_of_skipped_segments_the_headers_are_checked),
         CASE(test_the_mark_does_not_lie_before_the_first_segment),
         CASE(test_a_sync_that_is_asked_for),
-        CASE(test_forgetting_behind_a_cursor_under_load),
 #ifdef LAUD_FAULTS
         CASE(test_a_failure_to_forget_is_harmless),
         CASE(test_a_sync_that_is_asked_for_and_fails),
