@@ -151,10 +151,11 @@ static bool is_tail_coming(const struct projector *projector)
 
 /*
  * Applies all that was appended, then makes a checkpoint. Unless it syncs with each commit, the
- * journal is asked only now for its last events (projector_step), so this loop waits for them. Whether more events
- * are coming is asked before each step: a step that then finds nothing to apply has seen everything.
- * Asked after the step, events that became durable between the two would be left to the next start.
- * A stop is not held up for long: what is left is in the journal, and replayed at the next start.
+ * journal is asked only now for its last events (projector_step), so this loop waits for them. Whether
+ * more events are coming is asked before each step: a step that then finds nothing to apply has seen
+ * everything. Asked after the step, events that became durable between the two would be left to the
+ * next start. A stop is not held up for long: what remains is in the journal, and is replayed at the
+ * next start.
  */
 void projector_finish(struct projector *projector)
 {

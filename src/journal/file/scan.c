@@ -236,7 +236,7 @@ enum status scan_record(struct scan *scan, const struct scan_batch *batch, const
 {
     const struct batch_header *header = &batch->header;
     enum status status = record_decode(records + batch->done, header->bytes - batch->done,
-                                      header->position + batch->done, event, size);
+                                       header->position + batch->done, event, size);
     if (__builtin_expect(status != STATUS_OK, 0))
         return scan_damage(scan, batch->offset + batch->done, "a record does not verify");
     return STATUS_OK;
