@@ -69,7 +69,7 @@ static enum status record_first_name(void *context, enum name_role role, uint16_
                                      const char *text, size_t length)
 {
     const struct recovered *parts = context;
-    enum status status = journal_admit(parts->journal);
+    enum status status = journal_admit(parts->journal, LIMIT_EVENT_BYTES);
     return status == STATUS_OK ? record_name(context, role, index, text, length) : status;
 }
 

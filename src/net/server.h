@@ -16,7 +16,7 @@
 #include "guard/ip.h"
 #include "guard/limits.h"
 #include "hot/hot.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 #include "metrics/hotkeys.h"
 #include "metrics/slowlog.h"
 #include "net/sockets.h"

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "journal/file/source_file.h"
 
 static struct fake fake;
 
@@ -123,12 +124,15 @@ static void moved(void *context, uint64_t position)
     server_projected(context, position);
 }
 
+static struct source *source;
+
 static void start_projector(const char *filter_path, const char *trend_path)
 {
     char problem[256];
-    struct projector_options options = {.journal_directory = fake.directory,
-                                        .filter_path = filter_path,
-                                        .journal = fake.journal,
+    source = source_file_open(fake.journal);
+    assert_non_null(source);
+    struct projector_options options = {.filter_path = filter_path,
+                                        .source = source,
                                         .applier = &store.applier,
                                         .admin = &store.admin,
                                         .filters = fake.parts.filters,
@@ -198,6 +202,7 @@ static void everything_there_is_shown(void **state)
     server_stop(&fake.server);
     assert_int_equal(guard_lag(&fake.server.guard), 0);
     projector_stop(fake.parts.projector);
+    source_close(source);
     trends_free(fake.parts.trends);
     filters_free(fake.parts.filters);
     fake.used = used;
