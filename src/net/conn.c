@@ -10,6 +10,52 @@
 #include "net/face.h"
 #include "net/permit.h"
 
+static void queue_blocked(struct conn *conn)
+{
+    struct loop *loop = conn->loop;
+    conn->blocked_next = NULL;
+    conn->blocked_previous = loop->blocked_last;
+    *(loop->blocked_last ? &loop->blocked_last->blocked_next : &loop->blocked_first) = conn;
+    loop->blocked_last = conn;
+}
+
+static void unqueue_blocked(struct conn *conn)
+{
+    struct loop *loop = conn->loop;
+    struct conn *next = conn->blocked_next, *previous = conn->blocked_previous;
+    *(previous ? &previous->blocked_next : &loop->blocked_first) = next;
+    *(next ? &next->blocked_previous : &loop->blocked_last) = previous;
+}
+
+#define TO(state) (1U << CONN_##state)
+
+/* The states that may follow each state; the diagram in conn.h says why. */
+static const unsigned followers[CONN_STATES] = {
+    [CONN_OPEN] = TO(BLOCKED) | TO(DRAINING) | TO(DRAINING_LINGER) | TO(CLOSING),
+    [CONN_BLOCKED] = TO(OPEN) | TO(DRAINING) | TO(DRAINING_LINGER) | TO(CLOSING),
+    [CONN_DRAINING] = TO(DRAINING_LINGER) | TO(CLOSING),
+    [CONN_DRAINING_LINGER] = TO(LINGERING) | TO(CLOSING),
+    [CONN_LINGERING] = TO(CLOSING),
+    [CONN_CLOSING] = TO(CLOSED),
+};
+
+void conn_enter(struct conn *conn, enum conn_state state)
+{
+    ASSERT(followers[conn->state] & (1U << state));
+    if (conn->state == CONN_BLOCKED)
+        unqueue_blocked(conn);
+    conn->state = state;
+    if (state == CONN_BLOCKED)
+        queue_blocked(conn);
+}
+
+void conn_drain(struct conn *conn, bool linger)
+{
+    enum conn_state state = linger ? CONN_DRAINING_LINGER : CONN_DRAINING;
+    if (conn->state < state)
+        conn_enter(conn, state);
+}
+
 struct conn *conn_of(void *handle)
 {
     struct conn *conn = handle;
@@ -24,7 +70,7 @@ const struct options *conn_options(const struct conn *conn)
 
 void conn_free_if_done(struct conn *conn)
 {
-    if (!conn->closed || conn->groups > 0 || conn->job != NULL)
+    if (conn->state != CONN_CLOSED || conn->groups > 0 || conn->job != NULL)
         return;
     struct server *server = conn->loop->server;
     server_gave_back(server, sizeof *conn + conn->in.capacity + conn->out.capacity +
@@ -41,35 +87,16 @@ void conn_free_if_done(struct conn *conn)
 static void on_close(uv_handle_t *handle)
 {
     struct conn *conn = conn_of(handle->data);
-    conn->closed = true;
+    conn_enter(conn, CONN_CLOSED);
     conn_free_if_done(conn);
-}
-
-void conn_set_blocked(struct conn *conn, bool blocked)
-{
-    struct loop *loop = conn->loop;
-    if (blocked == conn->blocked)
-        return;
-    conn->blocked = blocked;
-    if (blocked) {
-        conn->blocked_next = NULL;
-        conn->blocked_previous = loop->blocked_last;
-        *(loop->blocked_last ? &loop->blocked_last->blocked_next : &loop->blocked_first) = conn;
-        loop->blocked_last = conn;
-        return;
-    }
-    struct conn *next = conn->blocked_next, *previous = conn->blocked_previous;
-    *(previous ? &previous->blocked_next : &loop->blocked_first) = next;
-    *(next ? &next->blocked_previous : &loop->blocked_last) = previous;
 }
 
 void conn_close(struct conn *conn)
 {
-    if (conn->closing)
+    if (conn_is_closing(conn))
         return;
-    conn->closing = true;
+    conn_enter(conn, CONN_CLOSING);
     conn->reading = false;
-    conn_set_blocked(conn, false);
     rest_end(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
@@ -117,13 +144,14 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = conn_options(conn);
     /* It waits for us, not we for it: that time is not its own. */
-    bool ours = conn->groups > 0 || conn->job != NULL || conn->blocked || conn->rest.resting;
+    bool ours =
+        conn->groups > 0 || conn->job != NULL || conn->state == CONN_BLOCKED || conn->rest.resting;
     if (ours)
         conn->active_ms = now_ms;
     uint64_t idle_ms = idle_timeout_ms(conn);
     bool idle = idle_ms > 0 && !conn->streaming && now_ms - conn->active_ms > idle_ms;
     bool stuck = conn->stuck_ms > 0 && !ours && now_ms - conn->stuck_ms > options->slow_timeout_ms;
-    bool lingered = conn->lingering && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
+    bool lingered = conn->state == CONN_LINGERING && now_ms - conn->stuck_ms > LIMIT_LINGER_MS;
     if (idle || stuck || lingered)
         conn_close(conn);
     else

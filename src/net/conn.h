@@ -1,18 +1,60 @@
 /*
- * A connection. Bytes are read into the loop's shared buffer and commands run straight from it;
- * only an unfinished command is kept, in `in`. Replies gather in `out`, which a stream offset maps
- * to the client's byte stream: what lies below `released` may be written, the rest waits for the
- * journal. What the socket did not take at once is handed to libuv in `sending`.
+ * A connection. Bytes are read into the loop's shared buffer and commands run straight from it; only an
+ * unfinished command is kept, in `in`. Replies are gathered in `out`. A stream offset relates `out` to
+ * the stream of bytes that the client gets: what is below `released` may be written, and the rest waits
+ * for the journal. What the socket did not take at once is handed to libuv in `sending`.
  *
- * While a worker has requests of it, in `job`, the connection neither runs nor reads on: so replies
+ * While a worker has requests of it, in `job`, the connection neither runs nor reads, so that replies
  * keep their order.
  *
- * Closing with bytes unread makes the kernel throw away what was sent last. Where a client may still be
- * sending when we refuse, the connection *lingers*: our side is shut, and for a moment what comes is
- * read and dropped.
+ * The life of a connection is its `state`:
  *
- * A connection is freed when libuv has closed it and neither a reply group nor a job names it any
- * more. Owned by its loop's thread.
+ *       accepted
+ *          |
+ *          v
+ *       +------+  a command waits for admission   +---------+
+ *       | OPEN | -------------------------------> | BLOCKED |
+ *       |      | <------------------------------- |         |
+ *       +------+           it is tried again      +---------+
+ *          |                                           |
+ *          |  QUIT, end of input, end of a stream      |
+ *          +--------------------+----------------------+
+ *          |                    v
+ *          |              +----------+
+ *          |              | DRAINING | -------------------------+
+ *          |              +----------+                          |
+ *          |                    |                               |
+ *          |  an error or the   | such an error while it drains |
+ *          |  last HTTP reply   v                               |
+ *          |           +-----------------+                      | all replies
+ *          +---------> | DRAINING_LINGER |                      | are sent
+ *       (BLOCKED too)  +-----------------+                      |
+ *                               | all replies are sent          |
+ *                               v                               |
+ *                         +-----------+                         |
+ *                         | LINGERING |                         |
+ *                         +-----------+                         |
+ *                               | the client closed, sent too   |
+ *                               | much, or took too long        |
+ *                               v                               |
+ *       from each       +---------+                             |
+ *       state above --> | CLOSING | <---------------------------+
+ *                       +---------+
+ *                            | libuv has closed the socket
+ *                            v
+ *                       +--------+
+ *                       | CLOSED |  it is freed as soon as neither a reply group nor a job refers to it
+ *                       +--------+
+ *
+ * A state is never entered again once it was left, except that OPEN and BLOCKED alternate. Whether the
+ * connection is being read (`reading`), pauses (`rest`) or has a job is independent of its state,
+ * because each of them begins and ends many times while it is OPEN.
+ *
+ * A connection lingers because closing a socket with unread bytes makes the kernel throw away what was
+ * sent last. Where a client may still be sending when we refuse, our side is shut down, and for a short
+ * time what arrives is read and dropped.
+ *
+ * A connection belongs to the thread of its loop, which alone may call these functions.
  */
 #ifndef LAUD_NET_CONN_H
 #define LAUD_NET_CONN_H
@@ -32,11 +74,23 @@
 
 #define CONN_MAGIC 0x6c61636fU
 
+enum conn_state {
+    CONN_OPEN,     /* commands are run */
+    CONN_BLOCKED,  /* a command waits for admission; the connection is in a queue of its loop */
+    CONN_DRAINING, /* no more commands are run; it is closed when all replies are sent */
+    CONN_DRAINING_LINGER, /* likewise, but it lingers before it is closed */
+    CONN_LINGERING,       /* all is sent and our side is shut down; what arrives is dropped */
+    CONN_CLOSING,         /* uv_close was called */
+    CONN_CLOSED,          /* uv_close has called back */
+    CONN_STATES
+};
+
 struct conn {
     unsigned magic;
     uv_tcp_t tcp;
     uv_write_t write;
     struct loop *loop;
+    enum conn_state state; /* only conn_enter changes it */
     struct conn *next, *previous;
     struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
     struct job *job;                              /* that a worker has; NULL: none */
@@ -68,21 +122,15 @@ struct conn {
     uint32_t rest_ms;                 /* for how long it has to when this run ends; 0: not at all */
     const struct access_token *token; /* that it has shown; NULL: none */
 
-    bool many;            /* a proxy's: clients share it, so none has to rest for another */
-    bool had_turn;        /* its last run was long: the next is in the next turn of the loop */
-    bool passed;          /* the operation at hand has passed the limits, and is to come again */
-    bool wrote;           /* since the last group */
-    bool bare;            /* since the last group: a reply without a body is among them */
-    bool reading;         /* libuv reads for us */
-    bool owed;            /* the face keeps much of something that the client has yet to finish */
-    bool blocked;         /* a command waits for the guard's leave */
-    bool close_when_sent; /* no more commands are run */
-    bool linger;          /* and then what still comes is read and thrown away for a moment */
-    bool lingering;       /* that is now */
-    bool counted;         /* as one of --max-connections; not so while it is told that it is none */
-    bool streaming;       /* a live stream: it is quiet for as long as it likes */
-    bool closing;         /* uv_close was called */
-    bool closed;          /* and has called back */
+    bool many;      /* a proxy's: clients share it, so none has to rest for another */
+    bool had_turn;  /* its last run was long: the next is in the next turn of the loop */
+    bool passed;    /* the operation at hand has passed the limits, and is to come again */
+    bool wrote;     /* since the last group */
+    bool bare;      /* since the last group: a reply without a body is among them */
+    bool reading;   /* libuv reads for us */
+    bool owed;      /* the face keeps much of something that the client has yet to finish */
+    bool counted;   /* as one of --max-connections; not so while it is told that it is none */
+    bool streaming; /* a live stream: it is quiet for as long as it likes */
     char name[LIMIT_CLIENT_NAME + 1];
 };
 
@@ -106,8 +154,26 @@ void conn_take_back(struct conn *conn, struct job *job);
 void conn_release(struct conn *conn, const struct reply_group *group);
 void conn_fail(struct conn *conn, const struct reply_group *group, enum status status);
 
-/* Closes at once. */
+/*
+ * No more commands are run, and the connection ends when all replies are sent; with `linger` it lingers
+ * then. It does nothing if the connection is already that far or further.
+ */
+void conn_drain(struct conn *conn, bool linger);
+
+/* Closes at once. It does nothing if that was done already. */
 void conn_close(struct conn *conn);
+
+/* Commands may be run: the connection neither ends nor is closed. */
+static inline bool conn_is_open(const struct conn *conn)
+{
+    return conn->state <= CONN_BLOCKED;
+}
+
+/* It is closed, or about to be: nothing can be read or sent any more. */
+static inline bool conn_is_closing(const struct conn *conn)
+{
+    return conn->state >= CONN_CLOSING;
+}
 
 /* Time-outs, and buffers given back; called about once a second. */
 void conn_sweep(struct conn *conn, uint64_t now_ms);

@@ -11,8 +11,7 @@
 static void refuse_connection(struct conn *conn)
 {
     loop_count(&conn->loop->stats.refused, 1);
-    conn->close_when_sent = true;
-    conn->linger = conn->loop->refused <= LIMIT_REFUSED;
+    conn_drain(conn, conn->loop->refused <= LIMIT_REFUSED);
     conn->loop->clock_ns = clock_monotonic_ns();
     if (!conn->face->write_error(conn, &conn->out, STATUS_TOO_MANY_CONNECTIONS,
                                  status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST)) {

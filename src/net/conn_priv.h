@@ -16,8 +16,8 @@ const struct options *conn_options(const struct conn *conn);
 /* Frees a connection that is closed, unless a reply group or a job still refers to it. */
 void conn_free_if_done(struct conn *conn);
 
-/* Whether a command waits for admission. A connection that is blocked is in a queue of its loop. */
-void conn_set_blocked(struct conn *conn, bool blocked);
+/* Changes the state. It asserts that the diagram in conn.h has this transition. */
+void conn_enter(struct conn *conn, enum conn_state state);
 
 /* conn_write.c */
 

@@ -27,7 +27,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 
 void conn_set_reading(struct conn *conn, bool reading)
 {
-    if (conn->closing || conn->reading == reading)
+    if (conn_is_closing(conn) || conn->reading == reading)
         return;
     conn->reading = reading;
     if (!reading)
@@ -66,7 +66,7 @@ static void end_without_memory(struct conn *conn)
                                          status_sentence(STATUS_TOO_BUSY), FACE_LAST)) {
         uv_buf_t part = uv_buf_init(out.bytes, (unsigned)out.length);
         uv_try_write((uv_stream_t *)&conn->tcp, &part, 1);
-        conn->close_when_sent = conn->linger = true;
+        conn_drain(conn, true);
         conn->in.length = 0;
         conn_end(conn);
     } else {
@@ -75,22 +75,29 @@ static void end_without_memory(struct conn *conn)
     buffer_free(&out);
 }
 
+/* One that ends or is closed waits for nothing any more. */
+static void note_blocked(struct conn *conn, bool blocked)
+{
+    if (conn_is_open(conn) && blocked != (conn->state == CONN_BLOCKED))
+        conn_enter(conn, blocked ? CONN_BLOCKED : CONN_OPEN);
+}
+
 /* What follows from how running ended: keep reading, wait, or close. */
 static void settle(struct conn *conn, enum status status)
 {
-    conn_set_blocked(conn, status == STATUS_BLOCKED);
+    note_blocked(conn, status == STATUS_BLOCKED);
     if (status == STATUS_NO_MEMORY) {
         end_without_memory(conn);
         return;
     }
     if (status == STATUS_BAD_PROTOCOL)
-        conn->close_when_sent = conn->linger = true;
+        conn_drain(conn, true);
     group_within_limit(conn);
-    if (conn->closing)
+    if (conn_is_closing(conn))
         return;
-    if (conn->close_when_sent) {
+    if (!conn_is_open(conn)) {
         conn->in.length = 0;
-        conn_set_reading(conn, conn->lingering);
+        conn_set_reading(conn, conn->state == CONN_LINGERING);
         conn_flush(conn);
         return;
     }
@@ -108,8 +115,7 @@ static void settle(struct conn *conn, enum status status)
 
 static bool may_run(const struct conn *conn)
 {
-    return !conn->closing && !conn->close_when_sent && conn->job == NULL && !conn->rest.resting &&
-           has_room(conn);
+    return conn_is_open(conn) && conn->job == NULL && !conn->rest.resting && has_room(conn);
 }
 
 /* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
@@ -167,7 +173,7 @@ static void take_turns(struct conn *conn)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     struct conn *conn = conn_of(stream->data);
-    if (conn->lingering && count != 0) {
+    if (conn->state == CONN_LINGERING && count != 0) {
         throw_away(conn, count);
     } else if (count > 0) {
         size_t room = buffer->len;
@@ -176,7 +182,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
             take_turns(conn);
     } else if (count == UV_EOF) {
         /* Half-closed: what was asked is still answered. */
-        conn->close_when_sent = true;
+        conn_drain(conn, false);
         conn_set_reading(conn, false);
         if (conn->groups == 0)
             conn_flush(conn);
@@ -195,7 +201,7 @@ void conn_resume(struct conn *conn)
 
 void conn_unblock(struct conn *conn)
 {
-    conn_set_blocked(conn, false);
+    note_blocked(conn, false);
     conn_resume(conn);
 }
 
@@ -221,7 +227,7 @@ void conn_take_back(struct conn *conn, struct job *job)
 {
     ASSERT(conn->job == job);
     conn->job = NULL;
-    if (conn->closing) {
+    if (conn_is_closing(conn)) {
         job_free(job);
         conn_free_if_done(conn);
         return;

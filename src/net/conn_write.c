@@ -14,7 +14,7 @@ static void on_written(uv_write_t *write, int status)
     loop_count(&conn->loop->stats.bytes_out, conn->sending.length);
     conn->sending.length = 0;
     conn->stuck_ms = conn->in.length > 0 || conn->owed ? uv_now(&conn->loop->uv) : 0;
-    if (conn->closing)
+    if (conn_is_closing(conn))
         return;
     if (status < 0) {
         conn_close(conn);
@@ -49,12 +49,12 @@ static void hand_over(struct conn *conn, size_t releasable)
 void conn_end(struct conn *conn)
 {
     uv_os_fd_t fd;
-    if (!conn->linger || conn->lingering || uv_fileno((uv_handle_t *)&conn->tcp, &fd) < 0 ||
+    if (conn->state != CONN_DRAINING_LINGER || uv_fileno((uv_handle_t *)&conn->tcp, &fd) < 0 ||
         shutdown(fd, SHUT_WR) < 0) {
         conn_close(conn);
         return;
     }
-    conn->lingering = true;
+    conn_enter(conn, CONN_LINGERING);
     conn->linger_bytes = LIMIT_LINGER;
     conn->stuck_ms = uv_now(&conn->loop->uv);
     conn_set_reading(conn, true);
@@ -64,7 +64,7 @@ void conn_end(struct conn *conn)
 void conn_flush(struct conn *conn)
 {
     size_t releasable = (size_t)(conn->released - conn->out_start);
-    if (conn->closing || conn->lingering || conn->sending.length > 0)
+    if (conn->state >= CONN_LINGERING || conn->sending.length > 0)
         return;
     if (releasable > 0) {
         uv_buf_t part = uv_buf_init(conn->out.bytes, (unsigned)releasable);
@@ -84,14 +84,14 @@ void conn_flush(struct conn *conn)
             return;
         }
     }
-    if (conn->close_when_sent && conn->out.length == 0 && conn->job == NULL)
+    if (!conn_is_open(conn) && conn->out.length == 0 && conn->job == NULL)
         conn_end(conn);
 }
 
 void conn_release(struct conn *conn, const struct reply_group *group)
 {
     conn->groups--;
-    if (conn->closing) {
+    if (conn_is_closing(conn)) {
         conn_free_if_done(conn);
         return;
     }
@@ -103,8 +103,8 @@ void conn_release(struct conn *conn, const struct reply_group *group)
 /* Will anything be said behind this place of `out`, for what was taken already? */
 static bool is_last(const struct conn *conn, size_t end)
 {
-    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL && !conn->blocked &&
-           end == conn->out.length;
+    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL &&
+           conn->state != CONN_BLOCKED && end == conn->out.length;
 }
 
 /* One error for each reply of the group; behind the last the connection ends, if `last`. */
@@ -122,7 +122,7 @@ static bool write_errors(const struct conn *conn, const struct reply_group *grou
 /* What the client sent behind that is not looked at: it was told that the connection closes. */
 static void end_when_sent(struct conn *conn)
 {
-    conn->close_when_sent = conn->linger = true;
+    conn_drain(conn, true);
     conn->in.length = 0;
     conn_set_reading(conn, false);
 }
@@ -134,7 +134,7 @@ static void end_when_sent(struct conn *conn)
 void conn_fail(struct conn *conn, const struct reply_group *group, enum status status)
 {
     conn->groups--;
-    if (conn->closing) {
+    if (conn_is_closing(conn)) {
         conn_free_if_done(conn);
         return;
     }
