@@ -5,7 +5,7 @@
  *
  * Only the sources of a section that somebody asked for are called, so that one section of INFO does
  * not cost what all of them cost. Several sources may fill one section, each its own numbers. A section
- * without any source is absent: INFO shows that there is none, and METRICS leaves it out.
+ * without any source is absent: INFO shows that there is none, and METRICS omits it.
  *
  * The list is filled before the server starts, and is only read after that. A source is called by any
  * thread that writes INFO or METRICS, also by several at once. Its context belongs to whoever added it,

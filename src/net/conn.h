@@ -92,66 +92,68 @@ struct conn {
     struct loop *loop;
     enum conn_state state; /* only conn_enter changes it */
     struct conn *next, *previous;
-    struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
-    struct job *job;                              /* that a worker has; NULL: none */
+    struct conn *blocked_next, *blocked_previous; /* in the queue of the loop while it is BLOCKED */
+    struct job *job; /* the job that a worker has; NULL: there is none */
     struct rest rest;
     const struct face *face;
-    void *exchange; /* the face's own */
+    void *exchange; /* belongs to the face */
     uint64_t id;
 
-    struct buffer in; /* bytes of an unfinished command, or not yet run */
+    struct buffer in; /* bytes of an unfinished command, and bytes that were not run yet */
 
     struct buffer out;
-    uint64_t out_start; /* stream offset of out.bytes[0] */
-    uint64_t released;  /* stream offset up to which bytes may leave */
+    uint64_t out_start; /* the stream offset of out.bytes[0] */
+    uint64_t released;  /* the stream offset up to which bytes may be sent */
     struct buffer sending;
     size_t
-        unfinished; /* bytes at the end of out of a reply that leaves as a whole, and is not yet */
-    uint32_t replies; /* since the last group */
-    uint32_t groups;  /* waiting in the loop's queue */
-    int64_t shift;    /* to add to their ends, where errors took the place of replies before them */
+        unfinished;   /* bytes at the end of `out` that are the beginning of one unfinished reply */
+    uint32_t replies; /* replies since the last group */
+    uint32_t groups;  /* groups of it in the queue of the loop */
+    int64_t shift; /* is added to the ends of these groups: errors replaced replies before them */
 
-    uint64_t linger_bytes; /* that may still come, to be thrown away */
-    uint64_t opened_ms;    /* when it came */
-    uint64_t active_ms;    /* when it last said something */
-    uint64_t stuck_ms;     /* since when it owes us bytes or takes none; 0: it does not */
+    uint64_t linger_bytes; /* how many bytes may still arrive and be dropped */
+    uint64_t opened_ms;    /* when it was accepted */
+    uint64_t active_ms;    /* when the client last sent something */
+    uint64_t stuck_ms;     /* since when the client owes us bytes or reads none; 0: it does not */
 
     struct ip peer;
-    struct limit_ask ask;             /* who asks, as far as it is known */
-    uint32_t refusals;                /* by limits, since one passed or it had to rest */
-    uint32_t rest_ms;                 /* for how long it has to when this run ends; 0: not at all */
-    const struct access_token *token; /* that it has shown; NULL: none */
+    struct limit_ask ask;             /* who asks, as far as that is clear */
+    uint32_t refusals;                /* refusals by limits since an operation passed, or a pause */
+    uint32_t rest_ms;                 /* how long it pauses after this run; 0: it does not */
+    const struct access_token *token; /* the token that the client has shown; NULL: none */
 
-    bool many;      /* a proxy's: clients share it, so none has to rest for another */
-    bool had_turn;  /* its last run was long: the next is in the next turn of the loop */
-    bool passed;    /* the operation at hand has passed the limits, and is to come again */
-    bool wrote;     /* since the last group */
-    bool bare;      /* since the last group: a reply without a body is among them */
-    bool reading;   /* libuv reads for us */
-    bool owed;      /* the face keeps much of something that the client has yet to finish */
-    bool counted;   /* as one of --max-connections; not so while it is told that it is none */
-    bool streaming; /* a live stream: it is quiet for as long as it likes */
+    bool many;      /* it comes from a proxy: many clients share it, so it never has to pause */
+    bool had_turn;  /* its last run was long, so that the next is in the next turn of the loop */
+    bool passed;    /* the operation has passed the limits, but has to be run again */
+    bool wrote;     /* a reply since the last group acknowledges a write */
+    bool bare;      /* a reply since the last group has no body */
+    bool reading;   /* libuv reads from the socket */
+    bool owed;      /* the face keeps much of a request that the client has to complete */
+    bool counted;   /* it counts as one of --max-connections; one that is refused does not */
+    bool streaming; /* it is a live stream, which may be silent for as long as it likes */
     char name[LIMIT_CLIENT_NAME + 1];
 };
 
-/* Takes a connection from a listener of the loop. */
+/* Accepts a connection from a listener of the loop. */
 void conn_accept(struct listener *listener);
 
-/* What was put into `out` and is no reply may leave, behind the replies before it. */
+/* Bytes were put into `out` that are no reply: they are sent after the replies before them. */
 void conn_release_interim(struct conn *conn);
 
-/* The same, once the journal has released a position. */
+/* The same, but not before the journal has released this position. */
 void conn_send(struct conn *conn, uint64_t position);
 
-/* Runs what was kept, now that there may be room; reads on if that is done. */
+/* Runs the bytes that were kept, now that there may be room for replies, and then reads again. */
 void conn_resume(struct conn *conn);
-void conn_unblock(struct conn *conn); /* the same for one that is blocked */
+void conn_unblock(struct conn *conn); /* the same for a connection that is BLOCKED */
 
-/* The job it waited for is done; frees it. */
+/* A worker has finished the job of the connection: takes its replies and frees it. */
 void conn_take_back(struct conn *conn, struct job *job);
 
-/* The group at hand may leave (or, failed, must be answered with an error instead). */
+/* The journal has released this group, the oldest of the connection: its replies may be sent. */
 void conn_release(struct conn *conn, const struct reply_group *group);
+
+/* The journal failed before it released this group, the oldest: errors replace all its replies. */
 void conn_fail(struct conn *conn, const struct reply_group *group, enum status status);
 
 /*
@@ -175,7 +177,7 @@ static inline bool conn_is_closing(const struct conn *conn)
     return conn->state >= CONN_CLOSING;
 }
 
-/* Time-outs, and buffers given back; called about once a second. */
+/* Closes a connection that took too long, or frees buffers that it does not need; once a second. */
 void conn_sweep(struct conn *conn, uint64_t now_ms);
 
 static inline struct watch_client conn_client(const struct conn *conn)
@@ -183,12 +185,13 @@ static inline struct watch_client conn_client(const struct conn *conn)
     return (struct watch_client){.tcp = &conn->tcp, .name = conn->name};
 }
 
-/* Bytes in `out` that may leave once the journal says so. */
+/* The number of bytes in `out` that may be sent once the journal has released them. */
 static inline size_t conn_finished(const struct conn *conn)
 {
     return conn->out.length - conn->unfinished;
 }
 
+/* The number of bytes that were written for the client and that the socket did not take yet. */
 static inline size_t conn_unsent(const struct conn *conn)
 {
     return conn->out.length + conn->sending.length;
