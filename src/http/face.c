@@ -117,12 +117,6 @@ static void reply_to(struct running *r, uint32_t index)
         count_failure(loop, request->op, request->status);
 }
 
-/* Where among the words of an operation its items begin. */
-static uint32_t items_at(const struct op_spec *spec)
-{
-    return (uint32_t)strcspn(spec->pattern, "iI");
-}
-
 /*
  * Adds an operation to the batch, by its words from `first` on. OK, BLOCKED, MORE (no room), or why
  * it is refused, said in the exchange's sentence.
@@ -140,7 +134,7 @@ static enum status gather_passed(struct running *r, const struct op_spec *spec, 
                            r->time_s, &loop->scratch, &loop->requests[r->batch]);
     if (status == STATUS_OK) {
         r->conn->passed = false;
-        exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
+        exchange->slots[r->batch++] = (struct slot){.items = first + op_items_at(spec)};
     } else if (loop->scratch.sentence[0] != '\0') {
         where_explain(exchange, &loop->scratch, exchange->sentence, sizeof exchange->sentence);
     } else if (status != STATUS_BLOCKED && status != STATUS_MORE) {
