@@ -52,22 +52,31 @@ static void on_close(uv_handle_t *handle)
     free_if_done(conn);
 }
 
-static void set_blocked(struct conn *conn, bool blocked)
+/* NULL: it is not blocked. */
+static void set_queue(struct conn *conn, struct conn_queue *queue)
+{
+    struct conn *next = conn->queue_next, *previous = conn->queue_previous;
+    if (queue == conn->queue)
+        return;
+    if (conn->queue != NULL) {
+        *(previous ? &previous->queue_next : &conn->queue->first) = next;
+        *(next ? &next->queue_previous : &conn->queue->last) = previous;
+    }
+    conn->queue = queue;
+    if (queue == NULL)
+        return;
+    conn->queue_next = NULL;
+    conn->queue_previous = queue->last;
+    *(queue->last ? &queue->last->queue_next : &queue->first) = conn;
+    queue->last = conn;
+}
+
+static struct conn_queue *queue_for(struct conn *conn, enum status status)
 {
     struct loop *loop = conn->loop;
-    if (blocked == conn->blocked)
-        return;
-    conn->blocked = blocked;
-    if (blocked) {
-        conn->blocked_next = NULL;
-        conn->blocked_previous = loop->blocked_last;
-        *(loop->blocked_last ? &loop->blocked_last->blocked_next : &loop->blocked_first) = conn;
-        loop->blocked_last = conn;
-        return;
-    }
-    struct conn *next = conn->blocked_next, *previous = conn->blocked_previous;
-    *(previous ? &previous->blocked_next : &loop->blocked_first) = next;
-    *(next ? &next->blocked_previous : &loop->blocked_last) = previous;
+    if (status != STATUS_BLOCKED)
+        return NULL;
+    return conn->awaits_name ? &loop->unnamed : &loop->blocked;
 }
 
 void conn_close(struct conn *conn)
@@ -76,7 +85,7 @@ void conn_close(struct conn *conn)
         return;
     conn->closing = true;
     conn->reading = false;
-    set_blocked(conn, false);
+    set_queue(conn, NULL);
     rest_end(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
@@ -190,7 +199,7 @@ void conn_release(struct conn *conn, const struct reply_group *group)
 /* Will anything be said behind this place of `out`, for what was taken already? */
 static bool is_last(const struct conn *conn, size_t end)
 {
-    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL && !conn->blocked &&
+    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL && conn->queue == NULL &&
            end == conn->out.length;
 }
 
@@ -382,7 +391,7 @@ static void end_without_memory(struct conn *conn)
 /* What follows from how running ended: keep reading, wait, or close. */
 static void settle(struct conn *conn, enum status status)
 {
-    set_blocked(conn, status == STATUS_BLOCKED);
+    set_queue(conn, queue_for(conn, status));
     if (status == STATUS_NO_MEMORY) {
         end_without_memory(conn);
         return;
@@ -499,7 +508,7 @@ void conn_resume(struct conn *conn)
 
 void conn_unblock(struct conn *conn)
 {
-    set_blocked(conn, false);
+    set_queue(conn, NULL);
     conn_resume(conn);
 }
 
@@ -675,7 +684,7 @@ void conn_sweep(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = options_of(conn);
     /* It waits for us, not we for it: that time is not its own. */
-    bool ours = conn->groups > 0 || conn->job != NULL || conn->blocked || conn->rest.resting;
+    bool ours = conn->groups > 0 || conn->job != NULL || conn->queue != NULL || conn->rest.resting;
     if (ours)
         conn->active_ms = now_ms;
     uint64_t idle_ms = idle_timeout_ms(conn);

@@ -38,8 +38,9 @@ struct conn {
     uv_write_t write;
     struct loop *loop;
     struct conn *next, *previous;
-    struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
-    struct job *job;                              /* that a worker has; NULL: none */
+    struct conn_queue *queue; /* of its loop, where it waits while it is blocked; NULL: it is not */
+    struct conn *queue_next, *queue_previous;
+    struct job *job; /* that a worker has; NULL: none */
     struct rest rest;
     const struct face *face;
     void *exchange; /* the face's own */
@@ -75,7 +76,7 @@ struct conn {
     bool bare;            /* since the last group: a reply without a body is among them */
     bool reading;         /* libuv reads for us */
     bool owed;            /* the face keeps much of something that the client has yet to finish */
-    bool blocked;         /* a command waits for the guard's leave */
+    bool awaits_name;     /* BLOCKED: the operation at hand waits for a name, not to be admitted */
     bool close_when_sent; /* no more commands are run */
     bool linger;          /* and then what still comes is read and thrown away for a moment */
     bool lingering;       /* that is now */

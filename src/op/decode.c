@@ -7,6 +7,9 @@
 
 #include "base/assert.h"
 
+/* Kept out of the way of what almost every command needs. */
+#define RARE __attribute__((noinline, cold))
+
 /* Whether that matters is known when all words are read: only writes are refused. */
 static void note_refused(struct decoding *d, enum status status, enum name_role role,
                          struct text word)
@@ -50,9 +53,25 @@ static bool is_noted_type(const struct decoding *d, struct text word)
            memcmp(word.bytes, type->text, type->length) == 0;
 }
 
+/*
+ * Asks the back end, if there is one, for a name that is not there: *known stays -1 if there is none.
+ * What is BLOCKED is noted, and decoding goes on, so that all names of a command are asked for at once.
+ */
+static RARE enum status ask_for(struct decoding *d, struct text word, enum name_role role,
+                                int *known)
+{
+    if (d->making)
+        return STATUS_OK; /* it was asked for before */
+    enum status status = names_ask(d->names, role, word.bytes, word.length, known);
+    if (status != STATUS_BLOCKED)
+        return status == STATUS_OK ? status : op_refuse_name(d, status, role, word);
+    d->blocked = d->unknown = true;
+    return STATUS_OK;
+}
+
 /* A name that is not there; `index` is left as one that is never given out, unless it is made. */
-static enum status decode_unknown(struct decoding *d, struct text word, enum name_role role,
-                                  uint16_t *index)
+static RARE enum status decode_unknown(struct decoding *d, struct text word, enum name_role role,
+                                       uint16_t *index)
 {
     *index = role == NAME_TYPE ? TYPE_UNKNOWN : NAME_UNKNOWN;
     d->unknown = true;
@@ -63,20 +82,34 @@ static enum status decode_unknown(struct decoding *d, struct text word, enum nam
         status = STATUS_BAD_ARGUMENT;
     else if (op_writes(d->spec))
         note_refused(d, names_test(d->names, role, word.bytes, word.length), role, word);
-    return status == STATUS_OK ? status : op_refuse_name(d, status, role, word);
+    if (status != STATUS_BLOCKED)
+        return status == STATUS_OK ? status : op_refuse_name(d, status, role, word);
+    d->blocked = true;
+    return STATUS_OK;
+}
+
+static enum status take_type(struct decoding *d, struct text word, int known, uint16_t *type)
+{
+    *type = (uint16_t)known;
+    note_type(d, word, *type);
+    if (!d->scratch->type.allowed)
+        note_refused(d, STATUS_NAME_NOT_LISTED, NAME_TYPE, word);
+    return STATUS_OK;
+}
+
+static RARE enum status decode_missing_type(struct decoding *d, struct text word, uint16_t *type)
+{
+    int known = -1;
+    enum status status = ask_for(d, word, NAME_TYPE, &known);
+    if (status != STATUS_OK)
+        return status;
+    return known >= 0 ? take_type(d, word, known, type) : decode_unknown(d, word, NAME_TYPE, type);
 }
 
 static enum status decode_type(struct decoding *d, struct text word, uint16_t *type)
 {
     int known = names_find_type(d->names, word.bytes, word.length);
-    if (known >= 0) {
-        *type = (uint16_t)known;
-        note_type(d, word, *type);
-        if (!d->scratch->type.allowed)
-            note_refused(d, STATUS_NAME_NOT_LISTED, NAME_TYPE, word);
-        return STATUS_OK;
-    }
-    return decode_unknown(d, word, NAME_TYPE, type);
+    return known >= 0 ? take_type(d, word, known, type) : decode_missing_type(d, word, type);
 }
 
 static enum status decode_item(struct decoding *d, struct text word, struct item *item)
@@ -122,22 +155,17 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
 static enum status decode_counter(struct decoding *d, struct text word)
 {
     int known = names_find(d->names, word.bytes, word.length);
+    enum status status = known < 0 ? ask_for(d, word, NAME_COUNTER, &known) : STATUS_OK;
+    if (status != STATUS_OK)
+        return status;
     d->request->name = known >= 0 ? (uint8_t)known : NAME_UNKNOWN;
     return known >= 0 || name_is_valid(word.bytes, word.length)
                ? STATUS_OK
                : op_refuse_name(d, STATUS_BAD_ARGUMENT, NAME_COUNTER, word);
 }
 
-/* A kind or a counter; `role` is what it must be. */
-static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
+static enum status take_name(struct decoding *d, struct text word, int known, enum name_role role)
 {
-    uint16_t index = NAME_UNKNOWN;
-    int known = names_find(d->names, word.bytes, word.length);
-    if (known < 0) {
-        enum status status = decode_unknown(d, word, role, &index);
-        d->request->name = (uint8_t)index;
-        return status;
-    }
     const struct name *name = names_get(d->names, (uint8_t)known);
     d->request->name = (uint8_t)known;
     if (name->role != role)
@@ -146,6 +174,27 @@ static enum status decode_name(struct decoding *d, struct text word, enum name_r
     if (!name->allowed)
         note_refused(d, STATUS_NAME_NOT_LISTED, role, word);
     return STATUS_OK;
+}
+
+static RARE enum status decode_missing_name(struct decoding *d, struct text word,
+                                            enum name_role role)
+{
+    uint16_t index = NAME_UNKNOWN;
+    int known = -1;
+    enum status status = ask_for(d, word, role, &known);
+    if (status == STATUS_OK && known >= 0)
+        return take_name(d, word, known, role);
+    if (status == STATUS_OK)
+        status = decode_unknown(d, word, role, &index);
+    d->request->name = (uint8_t)index;
+    return status;
+}
+
+/* A kind or a counter; `role` is what it must be. */
+static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
+{
+    int known = names_find(d->names, word.bytes, word.length);
+    return known >= 0 ? take_name(d, word, known, role) : decode_missing_name(d, word, role);
 }
 
 static enum status decode_delta(struct decoding *d, struct text word)
@@ -175,13 +224,21 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
 }
 
 /* Following is a reaction like any other, on an item that stands for the user. */
-static void find_follow(struct decoding *d)
+static RARE enum status find_follow(struct decoding *d)
 {
-    int type = names_find_type(d->names, OP_FOLLOWED_TYPE, strlen(OP_FOLLOWED_TYPE));
-    int kind = names_find(d->names, "follow", 6);
+    static const struct text followed = {OP_FOLLOWED_TYPE, sizeof OP_FOLLOWED_TYPE - 1},
+                             follow = {"follow", 6};
+    enum status status = STATUS_OK;
+    int type = names_find_type(d->names, followed.bytes, followed.length);
+    int kind = names_find(d->names, follow.bytes, follow.length);
+    if (type < 0)
+        status = ask_for(d, followed, NAME_TYPE, &type);
+    if (kind < 0 && status == STATUS_OK)
+        status = ask_for(d, follow, NAME_KIND, &kind);
     bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
     d->request->type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
     d->request->follow = known ? (uint8_t)kind : NAME_UNKNOWN;
+    return status;
 }
 
 static enum status decode_words(struct decoding *d, const struct text *args, uint32_t count)
@@ -218,8 +275,11 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
             ASSERT(!"an operation takes only words that are listed above");
         }
     }
-    /* A LIMIT that is not given has its usual value, so those are decoded in any case. */
-    if (status == STATUS_OK && (word < end || d->spec->extra >= EXTRA_LIMIT))
+    /*
+     * A LIMIT that is not given has its usual value, so those are decoded in any case. Whether a cursor
+     * is good depends on names, which must be here first.
+     */
+    if (status == STATUS_OK && (word < end || d->spec->extra >= EXTRA_LIMIT) && !d->blocked)
         status = op_decode_extra(d, word, (uint32_t)(end - word));
     return status;
 }
@@ -241,19 +301,17 @@ static enum status decode_write(struct decoding *d, const struct text *args, uin
         d->scratch->used = used;
         d->making = true;
         status = decode_words(d, args, count);
+        if (status == STATUS_OK && d->blocked)
+            return STATUS_BLOCKED;
     }
     if (status == STATUS_OK)
         names_note_use(d->names, d->request->items[0].type, d->request->name);
     return status;
 }
 
-enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
-                      struct names *names, uint32_t time_s, struct op_scratch *scratch,
-                      struct hot_request *request)
+/* What every request has, whatever its operation is. */
+static void begin_request(struct hot_request *request, const struct op_spec *spec, uint32_t time_s)
 {
-    bool half_option = spec->args_max != UINT16_MAX && (count - spec->args_min) % 2 != 0;
-    if (count < spec->args_min || count > spec->args_max || half_option)
-        return op_refuse_arity(spec, scratch);
     request->action = spec->action;
     request->status = STATUS_OK;
     request->name = NAME_INDEX_LIKE;
@@ -263,11 +321,36 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     request->own = false;
     request->time_s = time_s;
     request->item_count = 0;
+}
+
+void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch *scratch,
+                    struct hot_request *request)
+{
+    ASSERT(scratch->used < LIMIT_BATCH_ITEMS);
+    begin_request(request, &op_specs[OP_COUNTS], time_s);
+    scratch->items[scratch->used] = *item;
+    request->items = scratch->items + scratch->used;
+    request->answers = scratch->answers + scratch->used;
+    request->item_count = 1;
+    request->own = true;
+    scratch->used++;
+}
+
+enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
+                      struct names *names, uint32_t time_s, struct op_scratch *scratch,
+                      struct hot_request *request)
+{
+    bool half_option = spec->args_max != UINT16_MAX && (count - spec->args_min) % 2 != 0;
+    if (count < spec->args_min || count > spec->args_max || half_option)
+        return op_refuse_arity(spec, scratch);
+    begin_request(request, spec, time_s);
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};
     uint32_t used = scratch->used;
-    if (spec->action == HOT_FRIENDS)
-        find_follow(&d);
-    enum status status = decode_words(&d, args, count);
+    enum status status = spec->action == HOT_FRIENDS ? find_follow(&d) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = decode_words(&d, args, count);
+    if (status == STATUS_OK && d.blocked)
+        status = STATUS_BLOCKED;
     if (status == STATUS_OK && creates_names(request))
         status = decode_write(&d, args, count, used);
     if (status != STATUS_OK)

@@ -15,6 +15,7 @@ struct decoding {
     struct hot_request *request;
     bool making;  /* names that are not known are made */
     bool unknown; /* there was one */
+    bool blocked; /* for one of them the answer is not there yet */
     struct {
         enum status status; /* OK: none was */
         enum name_role role;

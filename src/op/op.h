@@ -159,15 +159,24 @@ static inline enum op_shape op_shape(const struct hot_request *request)
 
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
- * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
+ * batch's scratch has no room left for its items; run the batch and decode again. BLOCKED: a name is
+ * not there, and its back end has no answer yet (names.h); decode again after names_wake. Any other: the
  * reason is in scratch->sentence, in the words of RESP; `wrong` and `subject` let a caller say in its
  * own which word is meant. Only what is OK takes room of the scratch.
  *
  * SET and ADD make the names they use (names_intern), once all their words are found good and all
- * their names may be used; any other operation that names an unknown one asks for nothing.
+ * their names may be used; any other operation that names an unknown one asks for nothing. Before a name
+ * counts as unknown, the back end of the names is asked, if there is one.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request);
+
+/*
+ * Makes a COUNTS of the server's own (hot_request.own) for an item that was decoded already. There must be
+ * room for one item in the scratch.
+ */
+void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch *scratch,
+                    struct hot_request *request);
 
 #endif
