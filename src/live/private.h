@@ -86,9 +86,6 @@ void live_take(struct live *live, struct watched *item, const struct hot_counter
 void live_want_cold(struct live *live, struct watched *item);
 void live_send_cold(struct live *live, uint64_t now_ns);
 
-/* A job for a worker is done: takes what it found, and frees it. */
-void live_take_back(struct live *live, struct job *job);
-
 /* Looks at some of the items, at once. */
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count);
 

@@ -253,10 +253,10 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     conn_resume(conn);
 }
 
-/* What is in `out` leaves, if it waits neither for the journal nor behind what does. */
-static bool leave(struct conn *conn, uint64_t position)
+/* Sends what is in `out`, if it waits neither for its release nor for what is to be sent before it. */
+static bool send_now(struct conn *conn, uint64_t point)
 {
-    if (conn->groups > 0 || journal_released(conn->loop->server->parts.journal) < position)
+    if (conn->groups > 0 || hot_released(conn->loop->server->parts.hot) < point)
         return false;
     conn->shift = 0;
     conn->released = conn->out_start + conn_finished(conn);
@@ -265,13 +265,13 @@ static bool leave(struct conn *conn, uint64_t position)
 }
 
 /*
- * What is in `out` leaves at the end of a turn, when the journal has what it depends on, behind what
- * waits already; if there is no memory to wait in, what depends on nothing leaves at once.
+ * What is in `out` is sent at the end of a turn, when the point that it depends on is released, after
+ * what waits already; if there is no memory to wait in, what depends on nothing is sent at once.
  */
 static void hold(struct conn *conn, struct reply_group waiting)
 {
     struct loop *loop = conn->loop;
-    bool released = journal_released(loop->server->parts.journal) >= waiting.position;
+    bool released = hot_released(loop->server->parts.hot) >= waiting.point;
     if (conn->groups == 0)
         conn->shift = 0;
     waiting.conn = conn;
@@ -279,7 +279,7 @@ static void hold(struct conn *conn, struct reply_group waiting)
     waiting.since_ns = released ? 0 : loop->clock_ns;
     if (loop_queue(loop, waiting))
         conn->groups++;
-    else if (!leave(conn, waiting.position))
+    else if (!send_now(conn, waiting.point))
         conn_close(conn);
 }
 
@@ -288,7 +288,7 @@ static void group(struct conn *conn)
 {
     if (conn->replies == 0)
         return;
-    struct reply_group waiting = {.position = journal_appended(conn->loop->server->parts.journal),
+    struct reply_group waiting = {.point = hot_point(conn->loop->server->parts.hot),
                                   .replies = conn->replies,
                                   .wrote = conn->wrote,
                                   .bare = conn->bare,
@@ -298,12 +298,12 @@ static void group(struct conn *conn)
     hold(conn, waiting);
 }
 
-void conn_send(struct conn *conn, uint64_t position)
+void conn_send(struct conn *conn, uint64_t point)
 {
     if (conn->replies > 0)
-        return;                 /* it leaves with their group */
-    if (!leave(conn, position)) /* who sends much wants to know how long that takes: at once */
-        hold(conn, (struct reply_group){.position = position});
+        return;                 /* it is sent with their group */
+    if (!send_now(conn, point)) /* who sends much wants to know how long that takes: at once */
+        hold(conn, (struct reply_group){.point = point});
 }
 
 void conn_release_interim(struct conn *conn)
@@ -511,13 +511,14 @@ static void watch_job(struct conn *conn, const struct job *job)
     uint64_t took_ns = loop->clock_ns - job->since_ns;
     if (job->commands == 0)
         return;
-    watch_ran(&loop->watch, job->requests, job->commands, took_ns, loop->clock_ns);
+    const struct hot_request *requests = job->submission.requests;
+    watch_ran(&loop->watch, requests, job->commands, took_ns, loop->clock_ns);
     buckets_raise(&loop->watch.meter.by_worker, job->commands);
     for (uint32_t i = 0; job->errors > 0 && i < job->commands; i++)
-        if (job->requests[i].status != STATUS_OK)
-            meter_failed(&loop->watch.meter, job->requests[i].op, job->requests[i].status, true);
+        if (requests[i].status != STATUS_OK)
+            meter_failed(&loop->watch.meter, requests[i].op, requests[i].status, true);
     if (watch_is_slow(&loop->watch, took_ns))
-        watch_slow_requests(&loop->watch, job->requests, job->commands, loop->server->parts.names,
+        watch_slow_requests(&loop->watch, requests, job->commands, loop->server->parts.names,
                             conn_client(conn), took_ns, clock_wall_ms() / 1000);
 }
 
@@ -533,7 +534,7 @@ void conn_take_back(struct conn *conn, struct job *job)
     bool written = !job->failed && conn->face->take_back(conn, job);
     loop_count(&conn->loop->stats.commands, job->commands);
     loop_count(&conn->loop->stats.errors, job->errors);
-    conn->wrote = conn->wrote || job->writes;
+    conn->wrote = conn->wrote || job->submission.writes;
     watch_job(conn, job);
     job_free(job);
     if (!written) {

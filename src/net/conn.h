@@ -40,7 +40,7 @@ struct conn {
     struct loop *loop;
     struct conn *next, *previous;
     struct conn *blocked_next, *blocked_previous; /* in the loop's queue, if it is blocked */
-    struct job *job;                              /* that a worker has; NULL: none */
+    struct job *job;                              /* that is submitted; NULL: none */
     struct rest rest;
     const struct face *face;
     void *exchange; /* the face's own */
@@ -95,8 +95,8 @@ void conn_accept(struct listener *listener);
 /* What was put into `out` and is no reply may leave, behind the replies before it. */
 void conn_release_interim(struct conn *conn);
 
-/* The same, once the journal has released a position. */
-void conn_send(struct conn *conn, uint64_t position);
+/* The same, once the hot tier has released a point. */
+void conn_send(struct conn *conn, uint64_t point);
 
 /* Runs what was kept, now that there may be room; reads on if that is done. */
 void conn_resume(struct conn *conn);

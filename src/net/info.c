@@ -26,7 +26,7 @@ static void collect_server(struct server *server, struct metrics *out)
     out->numbers[NUMBER_PORT] = server->resp_port;
     out->numbers[NUMBER_HTTP_PORT] = server->http_port;
     out->numbers[NUMBER_IO_THREADS] = server->loop_count;
-    out->numbers[NUMBER_WORKERS] = server->work.count;
+    out->numbers[NUMBER_WORKERS] = server->parts.options->workers;
     out->numbers[NUMBER_UPTIME] = (clock_monotonic_ns() - server->started_ns) / 1000000000;
 }
 
@@ -113,6 +113,8 @@ static void add_loop(const struct loop *loop, struct metrics *out)
 static void collect_stats(struct server *server, struct metrics *out)
 {
     uint64_t ran = 0;
+    struct hot_stats stats;
+    hot_stats(server->parts.hot, &stats);
     for (unsigned i = 0; i < server->loop_count; i++)
         add_loop(&server->loops[i], out);
     for (size_t i = 0; i < op_count(); i++)
@@ -120,7 +122,7 @@ static void collect_stats(struct server *server, struct metrics *out)
     uint64_t by_worker = out->meter.by_worker;
     out->numbers[NUMBER_BY_WORKER] = by_worker;
     out->numbers[NUMBER_BY_MEMORY] = ran > by_worker ? ran - by_worker : 0;
-    out->numbers[NUMBER_JOBS_WAITING] = work_waiting(&server->work);
+    out->numbers[NUMBER_JOBS_WAITING] = stats.waiting;
     out->numbers[NUMBER_SLOW] = slowlog_total(&server->slowlog);
     out->numbers[NUMBER_LOG_SUPPRESSED] = log_suppressed();
     out->operation_count = (uint32_t)server->commands.count;
@@ -169,10 +171,12 @@ static void collect_boards(struct server *server, struct metrics *out)
 static void collect_projector(struct server *server, struct metrics *out)
 {
     struct projector_stats stats;
+    struct hot_stats hot;
     out->absent[METRICS_PROJECTOR] = server->parts.projector == NULL;
     if (server->parts.projector == NULL)
         return;
     projector_stats(server->parts.projector, &stats);
+    hot_stats(server->parts.hot, &hot);
     out->texts[TEXT_PROJECTOR_STATE] = stats.state;
     out->numbers[NUMBER_PROJECTOR_OK] = strcmp(stats.state, "ok") == 0;
     out->numbers[NUMBER_PROJECTED] = stats.position;
@@ -180,8 +184,8 @@ static void collect_projector(struct server *server, struct metrics *out)
     out->numbers[NUMBER_LAG_BYTES] = stats.lag_bytes;
     out->numbers[NUMBER_LAG_EVENTS] = stats.lag_events;
     out->numbers[NUMBER_LAG_TIME] = stats.lag_ms;
-    out->numbers[NUMBER_LAG_SLOW] = server->guard.lag_slow;
-    out->numbers[NUMBER_LAG_MAX] = server->guard.lag_max;
+    out->numbers[NUMBER_LAG_SLOW] = hot.lag_slow;
+    out->numbers[NUMBER_LAG_MAX] = hot.lag_max;
     out->numbers[NUMBER_WINDOWS] = stats.windows;
     out->numbers[NUMBER_PROJECTOR_EVENTS] = stats.events;
     out->numbers[NUMBER_CHANGES] = stats.changes;

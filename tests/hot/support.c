@@ -38,8 +38,15 @@ static enum status recorder_state(struct journal *journal)
     return STATUS_OK;
 }
 
+static enum status recorder_admit(struct journal *journal)
+{
+    struct recorder *recorder = (struct recorder *)journal;
+    return recorder->admit != NULL ? recorder->admit(recorder->context) : STATUS_OK;
+}
+
 /* What is recorded is as good as on disk. */
 static const struct journal_ops recorder_ops = {.name = "recorder",
+                                                .admit = recorder_admit,
                                                 .append = recorder_append,
                                                 .appended = recorder_appended,
                                                 .durable = recorder_appended,
@@ -120,6 +127,7 @@ static void open_hot(struct bed *bed)
     bed->options.filters = bed->filters;
     bed->hot = hot_memory_open(&bed->options);
     assert_non_null(bed->hot);
+    hot_memory_of(bed->hot)->admission.pieces_ns = BED_PIECES_NS;
 }
 
 static void open_store(struct bed *bed)
@@ -308,13 +316,11 @@ void bed_keep(struct bed *bed, uint32_t now_s)
 
 enum status bed_run(struct bed *bed, struct hot_request *request)
 {
-    bed->scratch.used = 0;
-    bed->scratch.listed_used = 0;
-    bed->scratch.ranked_used = 0;
+    hot_scratch_clear(&bed->scratch);
     request->status = STATUS_COUNT;
-    if (hot_run(bed->hot, request, 1, &bed->scratch) == 0) {
+    if (hot_try(bed->hot, request, 1, &bed->scratch) == 0) {
         bed->waited++;
-        hot_run_blocking(bed->hot, 0, request, 1, &bed->scratch);
+        hot_memory_run_blocking(bed->hot, 0, request, 1, &bed->scratch);
     }
     return request->status;
 }

@@ -22,8 +22,8 @@ static struct item numbered(uint32_t number)
 static void run(struct hot_request *request, unsigned worker, struct hot_scratch *scratch)
 {
     scratch->ranked_used = 0;
-    if (hot_run(bed.hot, request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, worker, request, 1, scratch);
+    if (hot_try(bed.hot, request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, worker, request, 1, scratch);
 }
 
 static int64_t add(uint32_t number, int64_t delta, unsigned worker, struct hot_scratch *scratch)
@@ -176,11 +176,11 @@ static void test_stopped_before_the_journal(void **state)
     bed_keep(&bed, 1);
     struct hot_memory *hot = hot_memory_of(bed.hot);
     assert_true(keeper_start(hot) && boards_filler_start(hot));
-    hot_memory_stop(bed.hot);
+    hot_stop(bed.hot);
     bed.recorder.journal.ops = &closed;
     boards_recount(hot);
     assert_false(hot->boards.filler.running || hot->keeper.running);
-    hot_memory_stop(bed.hot);
+    hot_stop(bed.hot);
     bed_close(&bed);
 }
 

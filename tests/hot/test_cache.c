@@ -255,11 +255,11 @@ static void run_batch(struct run *run)
     for (uint32_t i = 0; i < count; i++)
         random_operation(run, &run->requests[i], &run->operations[i]);
     bed->scratch.used = 0;
-    size_t done = hot_run(bed->hot, run->requests, count, &bed->scratch);
+    size_t done = hot_try(bed->hot, run->requests, count, &bed->scratch);
     if (done < count) {
         bed->waited++;
-        hot_run_blocking(bed->hot, chance_below(&run->chance, LIMIT_WORKERS), run->requests + done,
-                         count - done, &bed->scratch);
+        hot_memory_run_blocking(bed->hot, chance_below(&run->chance, LIMIT_WORKERS),
+                                run->requests + done, count - done, &bed->scratch);
     }
     for (uint32_t i = 0; i < count; i++)
         if (run->requests[i].status != STATUS_NO_MEMORY)

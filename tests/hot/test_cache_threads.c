@@ -163,10 +163,11 @@ static void *take_requests(void *context)
         for (uint32_t i = 0; i < count; i++)
             fill(taker, &requests[i], &pages[i]);
         taker->scratch.used = 0;
-        size_t ran = hot_run(world->bed.hot, requests, count, &taker->scratch);
+        size_t ran = hot_try(world->bed.hot, requests, count, &taker->scratch);
         if (ran < count) {
             unsigned worker = worker_take(world);
-            hot_run_blocking(world->bed.hot, worker, requests + ran, count - ran, &taker->scratch);
+            hot_memory_run_blocking(world->bed.hot, worker, requests + ran, count - ran,
+                                    &taker->scratch);
             worker_give(world, worker);
             atomic_fetch_add(&world->waited, 1);
         }

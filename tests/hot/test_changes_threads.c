@@ -34,8 +34,8 @@ static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 static void run(struct hot_request *request, unsigned worker, struct hot_scratch *scratch)
 {
     scratch->listed_used = 0;
-    if (hot_run(bed.hot, request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, worker, request, 1, scratch);
+    if (hot_try(bed.hot, request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, worker, request, 1, scratch);
     if (request->status != STATUS_OK) {
         print_message("%s\n", status_name(request->status));
         abort();

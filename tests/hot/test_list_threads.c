@@ -17,8 +17,8 @@ static void change_as_worker(enum hot_action action, uint32_t number, uint32_t t
     struct item item = {id_number(number), TYPE};
     struct hot_request request = {
         .action = action, .user = user, .items = &item, .item_count = 1, .time_s = time_s};
-    if (hot_run(bed.hot, &request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, 1, &request, 1, scratch);
+    if (hot_try(bed.hot, &request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, 1, &request, 1, scratch);
     if (request.status != STATUS_OK)
         abort();
 }
@@ -56,8 +56,8 @@ static void walk(struct hot_scratch *scratch)
         .action = HOT_LIST_REACTIONS, .user = user, .type = TYPE, .limit = PAGE};
     do {
         scratch->listed_used = 0;
-        if (hot_run(bed.hot, &request, 1, scratch) == 0)
-            hot_run_blocking(bed.hot, 0, &request, 1, scratch);
+        if (hot_try(bed.hot, &request, 1, scratch) == 0)
+            hot_memory_run_blocking(bed.hot, 0, &request, 1, scratch);
         assert_int_equal(request.status, STATUS_OK);
         for (uint32_t i = 0; i < request.count; i++) {
             struct store_listed listed = scratch->listed[request.first + i];

@@ -124,7 +124,7 @@ struct asker {
 static void *ask(void *context)
 {
     struct asker *asker = context;
-    hot_run_blocking(asker->bed->hot, asker->worker, &asker->request, 1, &asker->scratch);
+    hot_memory_run_blocking(asker->bed->hot, asker->worker, &asker->request, 1, &asker->scratch);
     return NULL;
 }
 
@@ -327,8 +327,8 @@ static void change_meanwhile(struct front *front, enum hot_action action, uint8_
     struct item item = video;
     struct hot_request request = {
         .action = action, .user = ann, .name = kind, .items = &item, .item_count = 1, .time_s = 8};
-    if (hot_run(front->bed->hot, &request, 1, &front->bed->scratch) == 0)
-        hot_run_blocking(front->bed->hot, 5, &request, 1, &front->bed->scratch);
+    if (hot_try(front->bed->hot, &request, 1, &front->bed->scratch) == 0)
+        hot_memory_run_blocking(front->bed->hot, 5, &request, 1, &front->bed->scratch);
     assert_int_equal(request.status, STATUS_OK);
     assert_int_equal(request.value, 1);
     loads->claims[0].count = claimed;
@@ -339,7 +339,7 @@ static void project_meanwhile(struct front *front)
     struct item other = {.id = {.lo = 998}};
     struct hot_request request = {
         .action = HOT_ADD, .name = VIEW, .items = &other, .item_count = 1, .delta = 1, .time_s = 8};
-    assert_int_equal(hot_run(front->bed->hot, &request, 1, &front->bed->scratch), 1);
+    assert_int_equal(hot_try(front->bed->hot, &request, 1, &front->bed->scratch), 1);
     bed_project_all(front->bed);
 }
 
@@ -424,7 +424,7 @@ static void add_and_forget(struct front *front)
     pthread_mutex_lock(&shard->lock);
     assert_true(item_fill(shard, hash, video, &value, 1));
     pthread_mutex_unlock(&shard->lock);
-    assert_int_equal(hot_run(front->bed->hot, &request, 1, &front->bed->scratch), 1);
+    assert_int_equal(hot_try(front->bed->hot, &request, 1, &front->bed->scratch), 1);
     forget_meanwhile(front);
 }
 

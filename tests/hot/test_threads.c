@@ -117,7 +117,7 @@ static void *work(void *context)
         for (uint32_t i = 0; i < count; i++)
             fill(worker, &requests[i], &pages[i]);
         worker->scratch.used = 0;
-        hot_run(worker->bed->hot, requests, count, &worker->scratch);
+        hot_try(worker->bed->hot, requests, count, &worker->scratch);
         for (uint32_t i = 0; i < count; i++)
             judge(worker, &requests[i], &pages[i]);
         done += count;

@@ -215,7 +215,7 @@ static void test_a_late_request_ages_nothing(void **state)
     for (uint32_t i = 0; i < 10; i++) {
         struct hot_request late = token_request(&item, 10 + i, 100000 - TTL_S + i);
         struct hot_scratch scratch = {0};
-        hot_run_blocking(bed.hot, 0, &late, 1, &scratch);
+        hot_memory_run_blocking(bed.hot, 0, &late, 1, &scratch);
         assert_int_equal(late.status, STATUS_OK);
         assert_int_equal(add(&bed, item, 10 + i, 100000), 2 + i);
     }

@@ -45,7 +45,7 @@ static bool runs_in_memory(struct bed *bed, enum hot_action action)
                                   .time_s = 9,
                                   .answers = &answer};
     bed->scratch.used = 0;
-    return hot_run(bed->hot, &request, 1, &bed->scratch) == 1;
+    return hot_try(bed->hot, &request, 1, &bed->scratch) == 1;
 }
 
 static uint32_t store_time(struct bed *bed, uint8_t kind)

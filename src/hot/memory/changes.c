@@ -90,9 +90,8 @@ static enum status changes_read(struct hot_memory *hot, struct hot_request *requ
 bool hot_memory_changes(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                         struct hot_scratch *scratch, unsigned worker)
 {
-    if (hot->store != NULL && worker == LOAD_NOBODY)
+    if (worker == LOAD_NOBODY)
         return false;
-    request->status =
-        hot->store == NULL ? STATUS_NO_STORE : changes_read(hot, request, trail, scratch);
+    request->status = changes_read(hot, request, trail, scratch);
     return true;
 }

@@ -324,8 +324,7 @@ enum status list_catch_up(struct hot_memory *hot, uint64_t position)
         return STATUS_OK;
     position = within_journal(hot, position);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
-    return hot->reach != NULL ? hot->reach(hot->reach_context, position, LIMIT_REACH_MS)
-                              : STATUS_LAGGING;
+    return hot_memory_reach(hot, position, LIMIT_REACH_MS);
 }
 
 static enum status reactors_read(struct hot_memory *hot, const struct hot_request *request,
@@ -345,13 +344,10 @@ static enum status reactors_read(struct hot_memory *hot, const struct hot_reques
 }
 
 bool hot_memory_list_reactors(struct hot_memory *hot, struct hot_request *request,
-                              struct hot_scratch *scratch, unsigned worker)
+                              struct hot_trail trail, struct hot_scratch *scratch, unsigned worker)
 {
     uint32_t first = scratch->listed_used;
-    if (hot->store == NULL) {
-        request->status = STATUS_NO_STORE;
-        return true;
-    }
+    (void)trail;
     if (worker == LOAD_NOBODY)
         return false;
     request->status = reactors_read(hot, request, scratch);

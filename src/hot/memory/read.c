@@ -629,15 +629,17 @@ static bool read_all_items(struct hot_memory *hot, struct hot_request *request, 
 }
 
 bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                    unsigned worker)
+                    struct hot_scratch *scratch, unsigned worker)
 {
+    (void)scratch;
     request->status = read_user(hot, request, trail, request->name, worker);
     return request->status != STATUS_BLOCKED;
 }
 
-bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                        struct hot_scratch *scratch, unsigned worker)
 {
+    (void)trail;
     for (uint32_t i = 0; i < request->item_count; i++)
         request->answers[i].kinds = (struct kind_set){0};
     struct group group;

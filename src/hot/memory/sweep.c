@@ -31,6 +31,7 @@ struct sweep {
     struct hot_request *request;
     struct hot_scratch *scratch;
     unsigned worker;
+    struct admission_pieces pieces;
     uint32_t removed;
     uint32_t looked; /* at candidates */
     uint32_t idle;
@@ -72,11 +73,11 @@ static void candidate_reaction(struct sweep *sweep, struct id user, uint8_t kind
 /* Runs what was gathered; the place moves only if all of it went well. */
 static enum status remove_candidates(struct sweep *sweep)
 {
-    struct hot_leave *leave = sweep->request->leave;
-    enum status status = leave->take(leave, sweep->count);
+    enum status status = admission_piece(&sweep->pieces, sweep->count);
     if (status != STATUS_OK)
         return status;
-    hot_run_blocking(&sweep->hot->hot, sweep->worker, sweep->changes, sweep->count, sweep->scratch);
+    hot_memory_run_blocking(&sweep->hot->hot, sweep->worker, sweep->changes, sweep->count,
+                            sweep->scratch);
     for (uint32_t i = 0; i < sweep->count; i++) {
         const struct hot_request *change = &sweep->changes[i];
         if (change->status != STATUS_OK)
@@ -226,7 +227,7 @@ static enum status drop_step(struct sweep *sweep)
                                  .time_s = sweep->request->time_s,
                                  .answers = &answer};
     sweep->next = sweep->place;
-    hot_memory_counts(sweep->hot, &counts, scratch, sweep->worker);
+    hot_memory_counts(sweep->hot, &counts, (struct hot_trail){0}, scratch, sweep->worker);
     enum status status = counts.status;
     if (status == STATUS_OK)
         status = take_by_counters(sweep, scratch->counters + answer.first, answer.count);
@@ -240,7 +241,9 @@ static void run_sweep(struct sweep *sweep, uint64_t hash, sweep_step_fn *step)
 {
     struct hot_request *request = sweep->request;
     enum status status = STATUS_OK;
-    ASSERT(request->leave != NULL && request->limit > 0);
+    ASSERT(request->limit > 0);
+    sweep->pieces =
+        admission_pieces_begin(&sweep->hot->admission, &sweep->hot->pacers[sweep->worker]);
     sweeps_recall(&sweep->hot->sweeps, request->action, hash, &sweep->place);
     sweep->whole = sweep->place.time_s == 0;
     while (status == STATUS_OK && !sweep->done && sweep->removed < request->limit &&
@@ -254,30 +257,31 @@ static void run_sweep(struct sweep *sweep, uint64_t hash, sweep_step_fn *step)
     request->status = sweep->removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
-void hot_memory_forget(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_forget(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                        struct hot_scratch *scratch, unsigned worker)
 {
-    struct sweep sweep;
-    sweep = (struct sweep){.hot = hot,
-                           .request = request,
-                           .scratch = scratch,
-                           .worker = worker,
-                           .place.user = request->user};
-    run_sweep(&sweep, user_hash_of(hot, request->user), forget_step);
+    if (worker == LOAD_NOBODY)
+        return false;
+    struct sweep sweep = {.hot = hot,
+                          .request = request,
+                          .scratch = scratch,
+                          .worker = worker,
+                          .place.user = request->user};
+    run_sweep(&sweep, trail.user, forget_step);
+    return true;
 }
 
-void hot_memory_drop(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_drop(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                      struct hot_scratch *scratch, unsigned worker)
 {
-    struct sweep sweep;
-    if (hot->store == NULL) {
-        request->status = STATUS_NO_STORE;
-        return;
-    }
-    sweep = (struct sweep){.hot = hot,
-                           .request = request,
-                           .scratch = scratch,
-                           .worker = worker,
-                           .place.item = request->items[0]};
+    (void)trail;
+    if (worker == LOAD_NOBODY)
+        return false;
+    struct sweep sweep = {.hot = hot,
+                          .request = request,
+                          .scratch = scratch,
+                          .worker = worker,
+                          .place.item = request->items[0]};
     run_sweep(&sweep, item_hash_of(hot, request->items[0]), drop_step);
+    return true;
 }

@@ -119,9 +119,7 @@ static enum status top_once(struct hot_memory *hot, struct hot_request *request,
 /* A board that waits for a store that failed would be counted for ever. */
 static enum status why_not_counted(struct hot_memory *hot)
 {
-    enum status status = STATUS_OK;
-    if (hot->reach != NULL)
-        status = hot->reach(hot->reach_context, journal_appended(hot->journal), 0);
+    enum status status = hot_memory_reach(hot, journal_appended(hot->journal), 0);
     return status == STATUS_STORE_FAILED ? status : STATUS_BOARD_COUNTING;
 }
 
@@ -156,9 +154,10 @@ static enum status top_of_window(struct hot_memory *hot, struct hot_request *req
     return status;
 }
 
-bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_top(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                     struct hot_scratch *scratch, unsigned worker)
 {
+    (void)trail;
     ASSERT(request->limit > 0 && request->limit <= LIMIT_TOP);
     bool known = request->type < LIMIT_TYPES && request->name < LIMIT_NAMES;
     bool windowed = request->window != TREND_NONE;
