@@ -19,9 +19,9 @@
 #include "cli/reload.h"
 #include "http/face.h"
 #include "live/live.h"
-#include "net/face.h"
 #include "net/info.h"
 #include "net/server.h"
+#include "resp/face.h"
 
 #define TRIM_SECONDS 1        /* between two looks at what malloc could give back */
 #define ARENAS       2        /* of malloc; what each keeps for itself nobody counts */

@@ -6,7 +6,7 @@
 #define LAUD_HTTP_WORDS_H
 
 #include "http/exchange.h"
-#include "net/command.h"
+#include "op/command.h"
 
 /* OK: *count words were added. Any other: the reason is in `sentence`. */
 enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sentence, size_t size);

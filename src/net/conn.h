@@ -28,7 +28,6 @@
 #include "guard/limits.h"
 #include "net/job.h"
 #include "net/loop.h"
-#include "net/resp_parse.h"
 #include "net/rest.h"
 
 #define CONN_MAGIC 0x6c61636fU
@@ -47,7 +46,6 @@ struct conn {
     uint64_t id;
 
     struct buffer in; /* bytes of an unfinished command, or not yet run */
-    struct resp_parser parser;
 
     struct buffer out;
     uint64_t out_start; /* stream offset of out.bytes[0] */
@@ -70,7 +68,6 @@ struct conn {
     uint32_t rest_ms;                 /* for how long it has to when this run ends; 0: not at all */
     const struct access_token *token; /* that it has shown; NULL: none */
 
-    bool resp3;
     bool many;            /* a proxy's: clients share it, so none has to rest for another */
     bool had_turn;        /* its last run was long: the next is in the next turn of the loop */
     bool passed;          /* the operation at hand has passed the limits, and is to come again */

@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "hot/hot.h"
 
+struct commands;
 struct conn;
 struct job;
 
@@ -28,6 +29,8 @@ struct face {
     const char *name;
     bool ends_when_failed; /* the connection does, where a reply promised what did not come true */
     bool shared;           /* requests of many clients may come over one, through a proxy */
+
+    void (*add_commands)(struct commands *commands); /* its own, besides operations; NULL: none */
 
     /* Makes and frees what the face keeps for a connection (conn->exchange). False: no memory. */
     bool (*open)(struct conn *conn);
@@ -60,7 +63,5 @@ struct face {
     /* Takes what `write` has written, on the loop. */
     bool (*take_back)(struct conn *conn, const struct job *job);
 };
-
-extern const struct face resp_face;
 
 #endif

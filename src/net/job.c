@@ -38,7 +38,6 @@ struct job *job_new(struct conn *conn, uint32_t from, uint32_t end)
     job->face = conn->face;
     job->exchange = conn->exchange;
     job->from = from;
-    job->resp3 = conn->resp3;
     job->out.budget = budget;
     for (uint32_t i = 0; i < end - from; i++)
         job->commands += !requests[i].own;

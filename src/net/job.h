@@ -26,7 +26,6 @@ struct job {
     const struct face *face; /* of the connection; says how the replies are written */
     const void *exchange;    /* the face's own; the loop does not touch it meanwhile */
     uint32_t from;           /* index of the first request in its batch */
-    bool resp3;
     bool failed;       /* no memory for the replies: `out` is not complete */
     uint32_t errors;   /* among the replies */
     uint64_t since_ns; /* when the first of them was read; the loop's */

@@ -275,8 +275,6 @@ int loop_init(struct loop *loop, struct server *server)
     const struct options *options = server->parts.options;
     loop->hot_scratch.timeline = server->parts.timeline;
     loop->server = server;
-    loop->resp_limits = (struct resp_limits){.args_max = (uint32_t)options->max_args,
-                                             .bulk_max = (uint32_t)options->max_bulk};
     loop->args = malloc(options->max_args * sizeof *loop->args);
     int error = loop->args && mailbox_init(&loop->mailbox, wake_up, loop) == 0 ? 0 : UV_ENOMEM;
     if (error == 0) {

@@ -16,7 +16,6 @@
 #include <uv.h>
 
 #include "hot/submission.h"
-#include "net/resp_parse.h"
 #include "net/rest.h"
 #include "net/server.h"
 #include "net/watch.h"
@@ -101,8 +100,7 @@ struct loop {
     void *streams; /* of server_parts.streams; NULL: there are none */
 
     /* For the command or batch at hand. */
-    struct resp_limits resp_limits;
-    struct text *args;
+    struct text *args; /* --max-args of them: the words of a command, for a face */
     struct op_scratch scratch;
     struct hot_scratch hot_scratch;
     struct hot_request requests[LIMIT_BATCH];

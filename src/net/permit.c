@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "net/face.h"
-#include "net/session.h"
 
 static bool has_item_type(const struct access_token *token, struct text word)
 {
@@ -80,20 +79,6 @@ enum status permit_op_by_token(const struct conn *conn, const struct op_spec *sp
     return status;
 }
 
-/* What tells about the server, or about any user and item. */
-static bool is_for_admins(const struct command *command)
-{
-    return command->session == session_config || command->session == session_hotkeys ||
-           command->session == session_slowlog;
-}
-
-/* What is needed to show a token, and to leave. */
-static bool is_for_all(const struct command *command)
-{
-    return command->session == session_auth || command->session == session_hello ||
-           command->session == session_reset || command->session == session_quit;
-}
-
 enum status permit_command_by_token(const struct conn *conn, const struct command *command,
                                     const struct text *args, uint32_t count)
 {
@@ -101,9 +86,9 @@ enum status permit_command_by_token(const struct conn *conn, const struct comman
         return permit_role(conn, ROLE_READ);
     if (command->op != NULL)
         return permit_op_by_token(conn, command->op, args, count);
-    if (is_for_all(command))
+    if (command->access == COMMAND_FOR_ALL)
         return STATUS_OK;
-    if (is_for_admins(command) && !permit_is_unknown(conn))
+    if (command->access == COMMAND_FOR_ADMINS && !permit_is_unknown(conn))
         return permit_shows_all(conn) ? STATUS_OK : STATUS_NO_PERMISSION;
     return permit_role(conn, ROLE_READ);
 }

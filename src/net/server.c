@@ -148,6 +148,8 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
         server->parts.refused_max = LIMIT_REFUSED;
     server->started_ns = clock_monotonic_ns();
     commands_init(&server->commands);
+    if (parts->resp->add_commands != NULL)
+        parts->resp->add_commands(&server->commands);
     if (server->resp_sockets.count == 0 &&
         server_prepare(server, parts->options, threads, problem, size) != STATUS_OK)
         return false;

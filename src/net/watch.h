@@ -17,7 +17,7 @@
 #include "metrics/hotkeys.h"
 #include "metrics/meter.h"
 #include "metrics/slowlog.h"
-#include "net/command.h"
+#include "op/command.h"
 
 _Static_assert(COMMANDS_MAX <= METER_OPERATIONS, "every command has its place in a meter");
 

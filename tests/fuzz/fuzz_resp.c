@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "net/resp_parse.h"
 #include "op/op.h"
+#include "resp/parse.h"
 
 #define ARGS_MAX 64
 

@@ -12,7 +12,7 @@
 #include "journal/file/journal_file.h"
 #include "journal/helper.h"
 #include "live/live.h"
-#include "net/face.h"
+#include "resp/face.h"
 
 #define PATIENCE_S 60
 

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "net/conn.h"
+#include "resp/connection.h"
 
 #define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
 #define TOO_MANY      "-ERR the limit of open connections is reached\r\n"
@@ -111,6 +112,9 @@ static void those_that_are_refused_take_no_places(void **state)
 }
 
 /* There is memory for the connection, and none to tell it that it is one too many. */
+/* A connection of the RESP face takes so much memory before anything is read or written. */
+#define CONN_BYTES (sizeof(struct conn) + sizeof(struct resp_connection))
+
 static void one_that_cannot_be_told_is_closed(void **state)
 {
     (void)state;
@@ -120,15 +124,15 @@ static void one_that_cannot_be_told_is_closed(void **state)
     int held = client_open(&fake);
     expect_pong(held);
     uint64_t taken = take_all_memory();
-    memory_release_connection(&fake.budget, sizeof(struct conn));
+    memory_release_connection(&fake.budget, CONN_BYTES);
     for (int i = 0; i < 3; i++) {
         int refused = client_open(&fake);
         client_expect_end(refused);
         close(refused);
-        while (memory_used(&fake.budget) + sizeof(struct conn) > fake.budget.limit)
+        while (memory_used(&fake.budget) + CONN_BYTES > fake.budget.limit)
             sched_yield();
     }
-    memory_release_connection(&fake.budget, taken - sizeof(struct conn));
+    memory_release_connection(&fake.budget, taken - CONN_BYTES);
     expect_pong(held);
     close(held);
     fake_stop(&fake);

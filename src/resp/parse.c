@@ -4,7 +4,7 @@
  * arguments (the caller may have moved the bytes), and once the end is in sight reads the command
  * again from its start. So each byte is looked at twice at most, however finely it is cut.
  */
-#include "net/resp_parse.h"
+#include "resp/parse.h"
 
 #include "base/assert.h"
 #include "base/limits.h"

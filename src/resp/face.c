@@ -5,17 +5,19 @@
  * EXEC runs, from what was kept for it (multi.h).
  */
 
+#include "resp/face.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/assert.h"
 #include "base/log.h"
 #include "net/batch.h"
-#include "net/face.h"
-#include "net/multi.h"
 #include "net/permit.h"
-#include "net/reply.h"
-#include "net/resp_write.h"
-#include "net/session.h"
+#include "resp/multi.h"
+#include "resp/reply.h"
+#include "resp/session.h"
+#include "resp/write.h"
 
 static void reply_done(struct running *r, bool written)
 {
@@ -48,7 +50,7 @@ static void reply_to(struct running *r, uint32_t index)
                server_sentence(loop->server, request->status));
     else
         reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
-                                  loop->server->parts.names, r->conn->resp3));
+                                  loop->server->parts.names, resp_is_3(r->conn)));
 }
 
 static void run_batch(struct running *r)
@@ -241,21 +243,28 @@ static enum status refuse_if_too_long(struct running *r, size_t length)
     return STATUS_BAD_PROTOCOL;
 }
 
-static const struct resp_limits *limits_of(const struct conn *conn)
+static struct resp_limits known_limits(const struct loop *loop)
 {
-    static const struct resp_limits unknown = {.args_max = LIMIT_UNKNOWN_ARGS,
-                                               .bulk_max = LIMIT_UNKNOWN_BULK};
-    return permit_is_unknown(conn) ? &unknown : &conn->loop->resp_limits;
+    const struct options *options = loop->server->parts.options;
+    return (struct resp_limits){.args_max = (uint32_t)options->max_args,
+                                .bulk_max = (uint32_t)options->max_bulk};
+}
+
+static struct resp_limits limits_of(const struct conn *conn)
+{
+    return permit_is_unknown(conn) ? (struct resp_limits){.args_max = LIMIT_UNKNOWN_ARGS,
+                                                          .bulk_max = LIMIT_UNKNOWN_BULK}
+                                   : known_limits(conn->loop);
 }
 
 /* The next command of the bytes; *used is moved behind it if it was taken. */
 static enum status run_next(struct running *r, struct resp_parser *parser,
-                            const struct resp_limits *limits, const char *bytes, size_t length,
+                            struct resp_limits limits, const char *bytes, size_t length,
                             size_t *used)
 {
     const char *problem = "";
     struct resp_command words = {.args = r->loop->args};
-    enum status status = resp_parse(parser, limits, bytes, length, &words, &problem);
+    enum status status = resp_parse(parser, &limits, bytes, length, &words, &problem);
     if (status == STATUS_BAD_PROTOCOL && run_before(r) == STATUS_OK)
         refuse_protocol(r, problem);
     if (status != STATUS_OK)
@@ -278,7 +287,7 @@ static enum status run_queued(struct running *r)
     size_t used = 0;
     if (rest.length > 0) {
         enum status status =
-            run_next(r, &parser, &r->loop->resp_limits, rest.bytes, rest.length, &used);
+            run_next(r, &parser, known_limits(r->loop), rest.bytes, rest.length, &used);
         ASSERT(status == STATUS_OK || status == STATUS_BLOCKED); /* it was read before */
         multi_ran(r->conn, used);
         return status;
@@ -306,9 +315,9 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     size_t at = 0;
     multi_enter(conn);
     while (status == STATUS_OK && may_go_on(&r))
-        status = multi_runs(conn)
-                     ? run_queued(&r)
-                     : run_next(&r, &conn->parser, limits_of(conn), bytes + at, length - at, &at);
+        status = multi_runs(conn) ? run_queued(&r)
+                                  : run_next(&r, &resp_of(conn)->parser, limits_of(conn),
+                                             bytes + at, length - at, &at);
     run_batch(&r);
     batch_end(&r);
     *used = at;
@@ -321,11 +330,37 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     return conn->job != NULL ? STATUS_OK : status;
 }
 
-/* A connection needs nothing but what every one has, before it says MULTI. */
+static void resp_add_commands(struct commands *commands)
+{
+#define SESSION(function, session_name, min, max, who, text, what)                                 \
+    commands_add(commands, (struct command){.name = session_name,                                  \
+                                            .arguments = text,                                     \
+                                            .summary = what,                                       \
+                                            .args_min = min,                                       \
+                                            .args_max = max,                                       \
+                                            .access = COMMAND_FOR_##who,                           \
+                                            .session = session_##function});
+#include "resp/session.def"
+#undef SESSION
+}
+
 static bool resp_open(struct conn *conn)
 {
-    (void)conn;
-    return true;
+    struct memory_budget *budget = conn->out.budget;
+    if (!memory_charge_connection(budget, sizeof(struct resp_connection)))
+        return false;
+    conn->exchange = calloc(1, sizeof(struct resp_connection));
+    if (conn->exchange == NULL)
+        memory_release_connection(budget, sizeof(struct resp_connection));
+    return conn->exchange != NULL;
+}
+
+static void resp_close(struct conn *conn)
+{
+    multi_free(conn);
+    free(conn->exchange);
+    conn->exchange = NULL;
+    memory_release_connection(conn->out.budget, sizeof(struct resp_connection));
 }
 
 static bool resp_write_error(const struct conn *conn, struct buffer *out, enum status status,
@@ -340,8 +375,9 @@ static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch
                        const struct names *names)
 {
     const struct hot_request *request = &job->submission.requests[index];
+    const struct resp_connection *session = job->exchange;
     return request->status == STATUS_OK
-               ? reply_write(&job->out, request, scratch, names, job->resp3)
+               ? reply_write(&job->out, request, scratch, names, session->resp3)
                : resp_error(&job->out, status_resp(request->status),
                             server_sentence(job->loop->server, request->status));
 }
@@ -356,8 +392,9 @@ static bool resp_take_back(struct conn *conn, const struct job *job)
 }
 
 const struct face resp_face = {.name = "resp",
+                               .add_commands = resp_add_commands,
                                .open = resp_open,
-                               .close = multi_free,
+                               .close = resp_close,
                                .shrink = multi_shrink,
                                .run = resp_run,
                                .write_error = resp_write_error,

@@ -2,16 +2,16 @@
  * What Redis clients say to any server before and beside their real work. Replies have the shape
  * those clients expect, filled from our own tables.
  */
-#include "net/session.h"
+#include "resp/session.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 
 #include "net/conn.h"
 #include "net/info.h"
-#include "net/multi.h"
 #include "net/permit.h"
-#include "net/resp_write.h"
+#include "resp/multi.h"
+#include "resp/write.h"
 
 bool session_ping(struct conn *conn, const struct text *args, uint32_t count,
                   struct refusal *refusal)
@@ -89,10 +89,10 @@ static bool set_name(struct conn *conn, struct text name)
 static bool hello_reply(struct conn *conn)
 {
     struct buffer *out = &conn->out;
-    return resp_map(out, 7, conn->resp3) && resp_text(out, "server") && resp_text(out, "laud") &&
-           resp_text(out, "version") && resp_text(out, LAUD_VERSION) && resp_text(out, "proto") &&
-           resp_integer(out, conn->resp3 ? 3 : 2) && resp_text(out, "id") &&
-           resp_integer(out, (int64_t)conn->id) && resp_text(out, "mode") &&
+    return resp_map(out, 7, resp_is_3(conn)) && resp_text(out, "server") &&
+           resp_text(out, "laud") && resp_text(out, "version") && resp_text(out, LAUD_VERSION) &&
+           resp_text(out, "proto") && resp_integer(out, resp_is_3(conn) ? 3 : 2) &&
+           resp_text(out, "id") && resp_integer(out, (int64_t)conn->id) && resp_text(out, "mode") &&
            resp_text(out, "standalone") && resp_text(out, "role") && resp_text(out, "master") &&
            resp_text(out, "modules") && resp_array(out, 0);
 }
@@ -100,7 +100,7 @@ static bool hello_reply(struct conn *conn)
 bool session_hello(struct conn *conn, const struct text *args, uint32_t count,
                    struct refusal *refusal)
 {
-    bool resp3 = count > 0 ? text_is(args[0], "3") : conn->resp3;
+    bool resp3 = count > 0 ? text_is(args[0], "3") : resp_is_3(conn);
     if (count > 0 && !resp3 && !text_is(args[0], "2"))
         return session_refuse(refusal, STATUS_NO_PROTOCOL);
     const struct text *name = NULL;
@@ -122,7 +122,7 @@ bool session_hello(struct conn *conn, const struct text *args, uint32_t count,
     if (permit_is_unknown(conn))
         return session_refuse_saying(refusal, STATUS_NO_AUTH,
                                      "authentication required, send HELLO 3 AUTH user token");
-    conn->resp3 = resp3;
+    resp_of(conn)->resp3 = resp3;
     return hello_reply(conn);
 }
 
@@ -145,7 +145,7 @@ static bool client_line(struct conn *conn)
 {
     char line[768], peer[WATCH_ADDRESS], own[WATCH_ADDRESS];
     bool open = multi_is_open(conn);
-    size_t queued = conn->exchange != NULL ? multi_of(conn)->queue.capacity : 0;
+    size_t queued = multi_of(conn) != NULL ? multi_of(conn)->queue.capacity : 0;
     uint64_t now_ms = uv_now(&conn->loop->uv);
     uv_os_fd_t fd = -1;
     uv_fileno((const uv_handle_t *)&conn->tcp, &fd);
@@ -162,7 +162,7 @@ static bool client_line(struct conn *conn)
         open ? (long)multi_of(conn)->count : -1L, conn->in.length,
         conn->in.capacity - conn->in.length, queued, conn_unsent(conn), conn->sending.capacity,
         sizeof *conn + conn->in.capacity + conn->out.capacity + conn->sending.capacity + queued,
-        conn->resp3 ? 3 : 2);
+        resp_is_3(conn) ? 3 : 2);
     return resp_bulk(&conn->out, line, (size_t)length);
 }
 
@@ -174,7 +174,7 @@ bool session_client(struct conn *conn, const struct text *args, uint32_t count,
         return resp_integer(&conn->out, (int64_t)conn->id);
     if (text_is(args[0], "GETNAME") && count == 1)
         return conn->name[0] ? resp_text(&conn->out, conn->name)
-                             : resp_null(&conn->out, conn->resp3);
+                             : resp_null(&conn->out, resp_is_3(conn));
     if (text_is(args[0], "SETNAME") && count == 2)
         return set_name(conn, args[1])
                    ? resp_simple(&conn->out, "OK")
@@ -207,7 +207,7 @@ bool session_reset(struct conn *conn, const struct text *args, uint32_t count,
     (void)count;
     (void)refusal;
     multi_discard(conn);
-    conn->resp3 = false;
+    resp_of(conn)->resp3 = false;
     conn->name[0] = '\0';
     conn->ask.known &= ~(1U << LIMIT_BY_DEVICE);
     conn->token = NULL;
@@ -267,7 +267,7 @@ bool session_config(struct conn *conn, const struct text *args, uint32_t count,
     size_t found = 0;
     for (size_t i = 0; config_get(options, i, &name, value); i++)
         found += matches(args + 1, count - 1, name);
-    bool written = resp_map(&conn->out, found, conn->resp3);
+    bool written = resp_map(&conn->out, found, resp_is_3(conn));
     for (size_t i = 0; written && config_get(options, i, &name, value); i++) {
         if (matches(args + 1, count - 1, name))
             written = resp_text(&conn->out, name) && resp_text(&conn->out, value);

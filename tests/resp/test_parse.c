@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "chance.h"
-#include "net/resp_parse.h"
+#include "resp/parse.h"
 
 #define ARGS_MAX 8
 

@@ -3,13 +3,14 @@
  * that an error is the reply: whoever called writes and counts it; or MORE, that what it appended is only
  * the beginning of the reply (EXEC). False: no memory for the reply.
  */
-#ifndef LAUD_NET_SESSION_H
-#define LAUD_NET_SESSION_H
+#ifndef LAUD_RESP_SESSION_H
+#define LAUD_RESP_SESSION_H
 
-#include "net/command.h"
+#include "op/command.h"
+#include "resp/connection.h"
 
-#define SESSION(function, name, min, max, arguments, summary) session_fn session_##function;
-#include "net/session.def"
+#define SESSION(function, name, min, max, access, arguments, summary) session_fn session_##function;
+#include "resp/session.def"
 #undef SESSION
 
 static inline bool session_refuse_saying(struct refusal *refusal, enum status status,

@@ -1,12 +1,12 @@
-#include "net/multi.h"
+#include "resp/multi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "net/resp_write.h"
-#include "net/session.h"
+#include "resp/session.h"
+#include "resp/write.h"
 
 _Static_assert(LIMIT_MULTI == 65536 && LIMIT_MULTI_BYTES == 8 << 20, "MULTI_FULL says so");
 
@@ -29,7 +29,7 @@ static struct multi *make(struct conn *conn)
         return NULL;
     }
     multi->queue.budget = budget;
-    conn->exchange = multi;
+    resp_of(conn)->multi = multi;
     return multi;
 }
 
@@ -131,7 +131,7 @@ uint32_t multi_finish(struct conn *conn)
 
 void multi_shrink(struct conn *conn)
 {
-    if (conn->exchange != NULL && multi_of(conn)->state == MULTI_NONE)
+    if (multi_of(conn) != NULL && multi_of(conn)->state == MULTI_NONE)
         multi_free(conn);
 }
 
@@ -145,7 +145,7 @@ void multi_free(struct conn *conn)
     buffer_free(&multi->queue);
     memory_release_connection(budget, sizeof *multi);
     free(multi);
-    conn->exchange = NULL;
+    resp_of(conn)->multi = NULL;
 }
 
 /* The commands of session.def that are about it. Sentences of Redis are kept as they are. */
@@ -157,7 +157,7 @@ bool session_multi(struct conn *conn, const struct text *args, uint32_t count,
     (void)count;
     if (multi_is_open(conn))
         return session_refuse_saying(refusal, STATUS_BAD_MULTI, "MULTI calls can not be nested");
-    if (conn->exchange == NULL && make(conn) == NULL)
+    if (multi_of(conn) == NULL && make(conn) == NULL)
         return session_refuse(refusal, STATUS_TOO_BUSY);
     multi_of(conn)->state = MULTI_OPEN;
     return resp_simple(&conn->out, "OK");

@@ -1,9 +1,9 @@
 /*
- * Commands by name: the operations (op.def) and the commands of a session (session.def) in one
- * table, made once and read by all threads.
+ * Commands by name: the operations (op.def), and the commands that a face adds to them, in one table. The
+ * table is filled before the threads start and is read by all threads.
  */
-#ifndef LAUD_NET_COMMAND_H
-#define LAUD_NET_COMMAND_H
+#ifndef LAUD_OP_COMMAND_H
+#define LAUD_OP_COMMAND_H
 
 #include "base/status.h"
 #include "base/text.h"
@@ -20,6 +20,13 @@ struct refusal {
 typedef bool session_fn(struct conn *conn, const struct text *args, uint32_t count,
                         struct refusal *refusal);
 
+/* Who may use a command of a session, where the server has tokens. */
+enum command_access {
+    COMMAND_FOR_READERS, /* every client with a token */
+    COMMAND_FOR_ALL, /* also a client that has not shown a token yet: it needs the command to do so */
+    COMMAND_FOR_ADMINS, /* the command shows the server's state, or any user and item */
+};
+
 struct command {
     const char *name; /* upper case */
     const char *arguments;
@@ -28,6 +35,7 @@ struct command {
     uint16_t args_max;
     const struct op_spec *op; /* NULL: a session command */
     session_fn *session;
+    enum command_access access; /* of a session command */
 };
 
 #define COMMANDS_MAX 64
@@ -47,7 +55,11 @@ struct commands {
     } slots[4 * COMMANDS_MAX];
 };
 
+/* Makes a table with all operations; an operation has the same index here as in op.def. */
 void commands_init(struct commands *commands);
+
+/* Adds a command of a face. Its name must be new and at most 16 bytes long. */
+void commands_add(struct commands *commands, struct command command);
 
 /* Upper or lower case; NULL: there is none. */
 const struct command *commands_find(const struct commands *commands, struct text name);

@@ -3,11 +3,10 @@
  * words, its first and its last bytes, which overlap where it is shorter; together with the length
  * they say it all. Folded to upper case, they are looked up by their hash.
  */
-#include "net/command.h"
+#include "op/command.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "net/session.h"
 
 #define SLOT_COUNT (4 * COMMANDS_MAX)
 #define NAME_BYTES 16
@@ -63,7 +62,7 @@ static size_t slot_of(const struct command_key *key)
     return hash_mix(key->first, key->last) & (SLOT_COUNT - 1);
 }
 
-static void add(struct commands *commands, struct command command)
+void commands_add(struct commands *commands, struct command command)
 {
     ASSERT(commands->count < COMMANDS_MAX);
     struct command *kept = &commands->list[commands->count++];
@@ -83,22 +82,13 @@ void commands_init(struct commands *commands)
     *commands = (struct commands){0};
     for (size_t i = 0; i < op_count(); i++) {
         const struct op_spec *op = op_get(i);
-        add(commands, (struct command){.name = op->name,
-                                       .arguments = op->arguments,
-                                       .summary = op->summary,
-                                       .args_min = op->args_min,
-                                       .args_max = op->args_max,
-                                       .op = op});
+        commands_add(commands, (struct command){.name = op->name,
+                                                .arguments = op->arguments,
+                                                .summary = op->summary,
+                                                .args_min = op->args_min,
+                                                .args_max = op->args_max,
+                                                .op = op});
     }
-#define SESSION(function, session_name, min, max, text, what)                                      \
-    add(commands, (struct command){.name = session_name,                                           \
-                                   .arguments = text,                                              \
-                                   .summary = what,                                                \
-                                   .args_min = min,                                                \
-                                   .args_max = max,                                                \
-                                   .session = session_##function});
-#include "net/session.def"
-#undef SESSION
 }
 
 const struct command *commands_find(const struct commands *commands, struct text name)

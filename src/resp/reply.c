@@ -2,11 +2,11 @@
  * A feed page is twenty items with a handful of counters each, so room is made once an item and
  * the pieces are put down without asking again.
  */
-#include "net/reply.h"
+#include "resp/reply.h"
 
 #include "base/decimal.h"
-#include "net/resp_write.h"
 #include "op/cursor.h"
+#include "resp/write.h"
 
 /* Bytes that may be written, of which those of a name are always all written. */
 #define LINE_ROOM    ((size_t)24)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "net/reply.h"
-#include "net/resp_write.h"
+#include "resp/reply.h"
+#include "resp/write.h"
 
 static struct memory_budget budget = {.limit = 1 << 20};
 

@@ -11,17 +11,17 @@
  * It is neither isolated nor rolled back: other connections see each change when it is made, and a
  * command that is refused leaves the others as they are. There is nothing to WATCH for the same reason.
  *
- * Made with the first MULTI of a connection (conn->exchange), charged to the budget as its memory. By
+ * Made with the first MULTI of a connection, charged to the budget as its memory. By
  * the connection's own thread.
  */
-#ifndef LAUD_NET_MULTI_H
-#define LAUD_NET_MULTI_H
+#ifndef LAUD_RESP_MULTI_H
+#define LAUD_RESP_MULTI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/conn.h"
+#include "resp/connection.h"
 
 enum multi_state { MULTI_NONE, MULTI_OPEN, MULTI_RUNS };
 
@@ -43,19 +43,19 @@ struct multi {
 
 static inline struct multi *multi_of(const struct conn *conn)
 {
-    return conn->exchange;
+    return resp_of(conn)->multi;
 }
 
 /* Are commands being kept? */
 static inline bool multi_is_open(const struct conn *conn)
 {
-    return conn->exchange != NULL && multi_of(conn)->state == MULTI_OPEN;
+    return multi_of(conn) != NULL && multi_of(conn)->state == MULTI_OPEN;
 }
 
 /* Are those of EXEC being run? */
 static inline bool multi_runs(const struct conn *conn)
 {
-    return conn->exchange != NULL && multi_of(conn)->state == MULTI_RUNS;
+    return multi_of(conn) != NULL && multi_of(conn)->state == MULTI_RUNS;
 }
 
 /* Is it one of those that are never kept? NULL: one that does not exist. */

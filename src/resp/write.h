@@ -3,8 +3,8 @@
  * the return value false, and the connection is closed by whoever asked. RESP2 has no maps: there
  * a map is a flat array of twice the length.
  */
-#ifndef LAUD_NET_RESP_WRITE_H
-#define LAUD_NET_RESP_WRITE_H
+#ifndef LAUD_RESP_WRITE_H
+#define LAUD_RESP_WRITE_H
 
 #include <stdbool.h>
 #include <stdint.h>

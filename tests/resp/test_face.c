@@ -1,5 +1,5 @@
 /* RESP on a real socket: no error reply goes uncounted, whoever refuses. */
-#include "fake.h"
+#include "net/fake.h"
 
 #include <setjmp.h>
 #include <signal.h>

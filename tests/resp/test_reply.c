@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "net/reply.h"
 #include "op/cursor.h"
+#include "resp/reply.h"
 
 #define LIKE    NAME_INDEX_LIKE
 #define COMMENT NAME_INDEX_COMMENT

@@ -1,6 +1,6 @@
 /* The RESP face of what the hot tier answered. */
-#ifndef LAUD_NET_REPLY_H
-#define LAUD_NET_REPLY_H
+#ifndef LAUD_RESP_REPLY_H
+#define LAUD_RESP_REPLY_H
 
 #include "base/buffer.h"
 #include "base/names.h"

@@ -1,7 +1,7 @@
 /* COMMAND: what there is, in the shape that Redis clients read. */
 #include "net/conn.h"
-#include "net/resp_write.h"
-#include "net/session.h"
+#include "resp/session.h"
+#include "resp/write.h"
 
 /* As Redis does, with what nothing here has: keys, categories, tips, key specifications, subcommands. */
 static bool describe(struct conn *conn, const struct command *command)
@@ -34,7 +34,7 @@ static bool summarize(struct conn *conn, const struct command *command)
 static bool document(struct conn *conn, const struct command *command)
 {
     struct buffer *out = &conn->out;
-    return resp_text(out, command->name) && resp_map(out, 3, conn->resp3) &&
+    return resp_text(out, command->name) && resp_map(out, 3, resp_is_3(conn)) &&
            resp_text(out, "summary") && summarize(conn, command) && resp_text(out, "since") &&
            resp_text(out, "0.1.0") && resp_text(out, "group") &&
            resp_text(out, command->op ? "generic" : "connection");
@@ -52,11 +52,12 @@ static bool command_each(struct conn *conn, const struct text *names, uint32_t c
         if (command != NULL || !docs)
             chosen[found++] = command;
     }
-    bool written = docs ? resp_map(&conn->out, found, conn->resp3) : resp_array(&conn->out, found);
+    bool written =
+        docs ? resp_map(&conn->out, found, resp_is_3(conn)) : resp_array(&conn->out, found);
     for (size_t i = 0; written && i < found; i++) {
         if (chosen[i] == NULL)
-            written =
-                conn->resp3 ? resp_null(&conn->out, true) : buffer_append(&conn->out, "*-1\r\n", 5);
+            written = resp_is_3(conn) ? resp_null(&conn->out, true)
+                                      : buffer_append(&conn->out, "*-1\r\n", 5);
         else
             written = docs ? document(conn, chosen[i]) : describe(conn, chosen[i]);
     }

@@ -2,7 +2,7 @@
  * Transactions on real sockets: run in order as a whole, or not at all where a command was refused when
  * it came; answered by one array once all of it is on disk; and bounded.
  */
-#include "fake.h"
+#include "net/fake.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "net/resp_write.h"
+#include "resp/write.h"
 
 #include <string.h>
 

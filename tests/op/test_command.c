@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "net/command.h"
+#include "op/command.h"
+#include "resp/face.h"
 
 static struct commands commands;
 
@@ -75,5 +76,6 @@ int main(void)
         cmocka_unit_test(every_byte_of_a_name_counts),
     };
     commands_init(&commands);
+    resp_face.add_commands(&commands);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

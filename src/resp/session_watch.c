@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "net/info.h"
-#include "net/resp_write.h"
-#include "net/session.h"
+#include "resp/session.h"
+#include "resp/write.h"
 
 #define HOTKEYS_USUAL 10
 #define SLOWLOG_USUAL 10
@@ -66,7 +66,7 @@ bool session_hotkeys(struct conn *conn, const struct text *args, uint32_t count,
                                      "there is no memory to keep track of hot keys");
     uint32_t items = top.item_count < most ? top.item_count : most;
     uint32_t users = top.user_count < most ? top.user_count : most;
-    return resp_map(out, 2, conn->resp3) && resp_text(out, "items") &&
+    return resp_map(out, 2, resp_is_3(conn)) && resp_text(out, "items") &&
            write_ranks(out, top.items, items, server->parts.names) && resp_text(out, "users") &&
            write_ranks(out, top.users, users, NULL);
 }

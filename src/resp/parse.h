@@ -3,8 +3,8 @@
  * keeps only how far it got in an unfinished command, so that a command that trickles in byte by
  * byte is not read over and over; the bytes themselves stay with the caller.
  */
-#ifndef LAUD_NET_RESP_PARSE_H
-#define LAUD_NET_RESP_PARSE_H
+#ifndef LAUD_RESP_PARSE_H
+#define LAUD_RESP_PARSE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,9 @@
+/* The RESP face: what any Redis client speaks. Commands are those of op.def and session.def. */
+#ifndef LAUD_RESP_FACE_H
+#define LAUD_RESP_FACE_H
+
+#include "net/face.h"
+
+extern const struct face resp_face;
+
+#endif
