@@ -44,6 +44,7 @@ enum hot_flag {
     HOT_READS_ITEMS = 16,
     HOT_IS_QUERY = 32,
     HOT_NEEDS_STORE = 64,
+    HOT_HAS_ANSWERS = 128,
 };
 
 /* The flags of an action; for a constant action, a constant. */
@@ -125,33 +126,68 @@ static inline uint32_t hot_shown_s(const struct hot_scratch *scratch, uint32_t t
     return scratch->timeline != NULL ? timeline_shown(scratch->timeline, time_s) : time_s;
 }
 
+/*
+ * A request: the head, which all actions have, and what belongs to its action (action.def says which
+ * member is whose). Whoever makes one sets all of it anew, so that nothing of an earlier request is left
+ * in it. Members are inputs, unless they are marked as out.
+ */
 struct hot_request {
     enum hot_action action;
     enum status status; /* out: OK, COUNTER_OVERFLOW, TOKENS_FULL, NO_MEMORY, … */
-    uint8_t name;
-    bool has_token;
-    bool memory_only; /* FEED: what memory does not know is not asked of the store */
-    uint8_t op;       /* its place in the table of operations; the hot tier does not care */
-    bool own;         /* nobody has asked for it but the server; the hot tier does not care */
     uint32_t time_s;
     uint32_t item_count;
     struct id user;
     const struct item *items;
-    int64_t delta;
-    uint64_t token[2];          /* hash of item, counter and token */
-    int64_t value;              /* out: SET, CLEAR, ADD */
-    struct hot_answer *answers; /* out: item_count of them; ASK, COUNTS, FEED */
-    uint16_t type;
-    uint8_t follow;
-    uint8_t window; /* TOP: enum trend_window */
-    bool more;      /* out, lists: there is something behind the last one */
-    uint32_t limit;
-    uint32_t first; /* out, lists: scratch->listed[first … first + count); TOP: likewise ranked */
-    uint32_t count; /* out */
-    struct store_listed after;
-    uint32_t since_s; /* CHANGES: 0: all that is live */
-    uint32_t until_s; /* since when the next round is; 0: this one begins */
+    uint8_t name; /* index of a kind or counter; actions that need none ignore it */
+    uint8_t op;   /* its index in the table of operations; the hot tier does not use it */
+    bool own;     /* nobody has asked for it but the server; the hot tier does not use it */
+    union {
+        uint64_t all[6]; /* the first, so that an initialiser that names none of them zeroes all */
+        struct {         /* SET, CLEAR, ADD */
+            int64_t value; /* out: SET, CLEAR: 1 changed, 0 it was so already; ADD: the new value */
+            int64_t delta; /* ADD only, as are the next two */
+            uint64_t token[2]; /* hash of item, counter and token */
+            bool has_token;
+        } change;
+        struct {                        /* ASK, COUNTS, FEED */
+            struct hot_answer *answers; /* out: item_count of them; the room is the caller's */
+            bool memory_only;           /* FEED: what is not in memory is not asked of the store */
+        } read;
+        struct { /* LIST_REACTIONS, LIST_REACTORS, FRIENDS */
+            struct store_listed after;
+            uint32_t limit;
+            uint32_t first; /* out: scratch->listed[first … first + count) */
+            uint32_t count; /* out */
+            uint16_t type;
+            uint8_t follow;
+            bool more; /* out: there is something after the last one */
+        } list;
+        struct { /* FORGET, DROP */
+            uint32_t limit;
+            uint32_t removed; /* out */
+            bool more;        /* out: there may be others */
+        } remove;
+        struct { /* CHANGES */
+            struct store_listed after;
+            uint32_t since_s; /* 0: all that is live */
+            uint32_t until_s; /* also out: since when the next round is; 0: this one begins */
+            uint32_t limit;
+            uint32_t first; /* out, as in lists */
+            uint32_t count; /* out */
+            bool more;      /* out */
+        } changes;
+        struct { /* TOP */
+            uint32_t limit;
+            uint32_t first; /* out: scratch->ranked[first … first + count) */
+            uint32_t count; /* out */
+            uint16_t type;
+            uint8_t window; /* enum trend_window */
+        } top;
+    };
 };
+
+/* It is copied for each submission, and many are prefetched at a time. */
+_Static_assert(sizeof(struct hot_request) <= 96, "a request is small");
 
 struct hot_stats {
     uint64_t users;
@@ -193,6 +229,13 @@ static inline bool hot_request_writes(const struct hot_request *request)
 static inline bool hot_request_removes(const struct hot_request *request)
 {
     return (hot_flags(request->action) & HOT_REMOVES) != 0;
+}
+
+/* Gives the request room for the answers about its items, if it has any. */
+static inline void hot_request_set_answers(struct hot_request *request, struct hot_answer *answers)
+{
+    if ((hot_flags(request->action) & HOT_HAS_ANSWERS) != 0)
+        request->read.answers = answers;
 }
 
 /* When a thread's next write may be. Each thread that asks hot_admit has one; all zero at first. */

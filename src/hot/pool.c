@@ -29,7 +29,7 @@ static void work_on(struct pool_worker *worker, struct hot_submission *submissio
     const struct pool *pool = worker->pool;
     uint32_t items = 0;
     for (uint32_t i = 0; i < submission->count; i++) {
-        submission->requests[i].answers = worker->answers + items;
+        hot_request_set_answers(&submission->requests[i], worker->answers + items);
         items += submission->requests[i].item_count;
     }
     ASSERT(items <= LIMIT_BATCH_ITEMS);

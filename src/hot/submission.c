@@ -19,7 +19,7 @@ static void own_items(struct hot_submission *submission, struct item *item)
         if (request->item_count > 0)
             memcpy(item, request->items, request->item_count * sizeof *item);
         request->items = item;
-        request->answers = NULL;
+        hot_request_set_answers(request, NULL);
         item += request->item_count;
         submission->writes = submission->writes || hot_request_writes(request);
     }

@@ -29,10 +29,11 @@ struct cold_job {
 static bool write_found(struct buffer *out, const struct hot_request *request,
                         const struct hot_scratch *scratch)
 {
-    uint32_t count = request->status == STATUS_OK ? request->answers[0].count : UINT32_MAX;
+    uint32_t count = request->status == STATUS_OK ? request->read.answers[0].count : UINT32_MAX;
     return buffer_append(out, &count, sizeof count) &&
-           (count == UINT32_MAX || buffer_append(out, scratch->counters + request->answers[0].first,
-                                                 count * sizeof *scratch->counters));
+           (count == UINT32_MAX ||
+            buffer_append(out, scratch->counters + request->read.answers[0].first,
+                          count * sizeof *scratch->counters));
 }
 
 /* On the worker: copies what it found, because the scratch is the worker's. */

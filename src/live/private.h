@@ -75,7 +75,7 @@ static inline void live_ask(struct hot_request *request, const struct watched *i
                                     .op = OP_LIVE,
                                     .item_count = 1,
                                     .items = &item->item,
-                                    .answers = answer};
+                                    .read.answers = answer};
 }
 
 /* The counters of an item are now these: if they differ, its viewers are to be told. */

@@ -47,7 +47,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
                                          &loop->hot_scratch);
         ASSERT(ran <= count - done);
         for (uint32_t end = done + ran; done < end; done++) {
-            const struct hot_answer *answer = requests[done].answers;
+            const struct hot_answer *answer = requests[done].read.answers;
             if (requests[done].status == STATUS_OK)
                 live_take(live, items[done], loop->hot_scratch.counters + answer->first,
                           answer->count);

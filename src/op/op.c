@@ -23,7 +23,7 @@
 #define OPTION_WORDS(letter) ((letter) == 't' || (letter) == 'l' ? 1 : IS_PAIRS(letter) ? 3 : 0)
 
 static const struct op_spec specs[] = {
-#define OP(code, op_name, op_action, op_pattern, args, items, op_sort, text)                       \
+#define OP(code, op_name, op_action, op_pattern, args, items, text)                                \
     {.name = op_name,                                                                              \
      .pattern = op_pattern,                                                                        \
      .arguments = args,                                                                            \
@@ -33,8 +33,7 @@ static const struct op_spec specs[] = {
      .args_min = LETTERS(op_pattern) - IS_OPTION(LAST(op_pattern)),                                \
      .args_max = LAST(op_pattern) == 'I' || LAST(op_pattern) == 'o'                                \
                      ? UINT16_MAX                                                                  \
-                     : LETTERS(op_pattern) + OPTION_WORDS(LAST(op_pattern)),                       \
-     .sort = OP_##op_sort},
+                     : LETTERS(op_pattern) + OPTION_WORDS(LAST(op_pattern))},
 #define ROUTE(code, method, path, words)
 #include "op/op.def"
 #undef ROUTE
@@ -221,7 +220,7 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
             return status;
     }
     d->request->items = items;
-    d->request->answers = d->scratch->answers + d->scratch->used;
+    hot_request_set_answers(d->request, d->scratch->answers + d->scratch->used);
     d->request->item_count = count;
     d->scratch->used += count;
     return STATUS_OK;
@@ -271,7 +270,7 @@ static enum status decode_delta(struct decoding *d, struct text word)
     }
     if (!good)
         return refuse(d, STATUS_BAD_ARGUMENT, "a delta must be a signed 64-bit decimal", word);
-    d->request->delta = (int64_t)(negative ? 0 - value : value);
+    d->request->change.delta = (int64_t)(negative ? 0 - value : value);
     return STATUS_OK;
 }
 
@@ -284,9 +283,9 @@ static enum status decode_token(struct decoding *d, const struct text *words)
         return refuse(d, STATUS_BAD_ARGUMENT, "a token must be 1 to 64 bytes", words[1]);
     const struct item *item = d->request->items;
     XXH128_hash_t token = XXH3_128bits_withSeed(words[1].bytes, words[1].length, d->request->name);
-    d->request->has_token = true;
-    d->request->token[0] = hash_3(token.high64, item->id.lo, item->type);
-    d->request->token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
+    d->request->change.has_token = true;
+    d->request->change.token[0] = hash_3(token.high64, item->id.lo, item->type);
+    d->request->change.token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
     return STATUS_OK;
 }
 
@@ -301,8 +300,8 @@ static enum status decode_cold(struct decoding *d, const struct text *words, uin
         return refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     if (*items < 2 || !text_is(words[*items - 2], "COLD"))
         return STATUS_OK;
-    d->request->memory_only = text_is(last, "skip");
-    if (!d->request->memory_only && !text_is(last, "ask"))
+    d->request->read.memory_only = text_is(last, "skip");
+    if (!d->request->read.memory_only && !text_is(last, "ask"))
         return refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     *items -= 2;
     return *items > 0 ? STATUS_OK : refuse_arity(d->spec, d->scratch);
@@ -314,6 +313,23 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
 {
     enum status status = may_be_cold ? decode_cold(d, words, &count) : STATUS_OK;
     return status == STATUS_OK ? decode_items(d, words, count) : status;
+}
+
+/* What a request asks for at most, wherever its action has that. */
+static uint32_t *limit_of(struct hot_request *request)
+{
+    switch (request->action) {
+    case HOT_FORGET:
+    case HOT_DROP:
+        return &request->remove.limit;
+    case HOT_CHANGES:
+        return &request->changes.limit;
+    case HOT_TOP:
+        return &request->top.limit;
+    default:
+        ASSERT((hot_flags(request->action) & HOT_IS_QUERY) != 0);
+        return &request->list.limit;
+    }
 }
 
 static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
@@ -330,7 +346,7 @@ static enum status decode_limit(struct decoding *d, struct text word, uint32_t m
         snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
-    d->request->limit = value;
+    *limit_of(d->request) = value;
     return STATUS_OK;
 }
 
@@ -346,7 +362,7 @@ struct paging {
 
 static bool read_list_place(struct hot_request *request, struct text text)
 {
-    return cursor_read(request, text, &request->after);
+    return cursor_read(request, text, &request->list.after);
 }
 
 static const struct paging paging_short = {.usual = LIMIT_LIST_USUAL,
@@ -396,9 +412,7 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
 {
     bool limited = false, placed = false;
     enum status status = STATUS_OK;
-    d->request->limit = paging->usual;
-    d->request->after = (struct store_listed){0};
-    d->request->since_s = d->request->until_s = 0;
+    *limit_of(d->request) = paging->usual;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
@@ -422,7 +436,7 @@ static enum status decode_window(struct decoding *d, struct text word)
     } windows[] = {{"hour", TREND_HOUR}, {"day", TREND_DAY}, {"week", TREND_WEEK}};
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         if (text_is(word, windows[i].word)) {
-            d->request->window = (uint8_t)windows[i].window;
+            d->request->top.window = (uint8_t)windows[i].window;
             return STATUS_OK;
         }
     }
@@ -433,8 +447,8 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
 {
     bool limited = false, windowed = false;
     enum status status = STATUS_OK;
-    d->request->limit = LIMIT_TOP_USUAL;
-    d->request->window = TREND_NONE;
+    d->request->top.limit = LIMIT_TOP_USUAL;
+    d->request->top.window = TREND_NONE;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
@@ -458,8 +472,8 @@ static void find_follow(struct decoding *d)
     int type = names_find_type(d->names, OP_FOLLOWED_TYPE, strlen(OP_FOLLOWED_TYPE));
     int kind = names_find(d->names, "follow", 6);
     bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
-    d->request->type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
-    d->request->follow = known ? (uint8_t)kind : NAME_UNKNOWN;
+    d->request->list.type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
+    d->request->list.follow = known ? (uint8_t)kind : NAME_UNKNOWN;
 }
 
 static enum status decode_words(struct decoding *d, const struct text *args, uint32_t count)
@@ -490,7 +504,9 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
         case 'o':
             break;
         case 'y':
-            status = decode_type(d, *word++, &d->request->type);
+            status = decode_type(d, *word++,
+                                 d->spec->action == HOT_TOP ? &d->request->top.type
+                                                            : &d->request->list.type);
             break;
         case 'l':
         case 'p':
@@ -521,7 +537,7 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
 /* What changes nothing, as adding 0, is not worth a name: those are few, and for ever. */
 static bool creates_names(const struct hot_request *request)
 {
-    return request->action == HOT_SET || (request->action == HOT_ADD && request->delta != 0);
+    return request->action == HOT_SET || (request->action == HOT_ADD && request->change.delta != 0);
 }
 
 /* All words are good: may its names be used? Only then, and seldom, the new ones are made. */
@@ -548,15 +564,10 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     bool half_option = spec->args_max != UINT16_MAX && (count - spec->args_min) % 2 != 0;
     if (count < spec->args_min || count > spec->args_max || half_option)
         return refuse_arity(spec, scratch);
-    request->action = spec->action;
-    request->status = STATUS_OK;
-    request->name = NAME_INDEX_LIKE;
-    request->has_token = false;
-    request->memory_only = false;
-    request->op = (uint8_t)(spec - specs);
-    request->own = false;
-    request->time_s = time_s;
-    request->item_count = 0;
+    *request = (struct hot_request){.action = spec->action,
+                                    .name = NAME_INDEX_LIKE,
+                                    .op = (uint8_t)(spec - specs),
+                                    .time_s = time_s};
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};
     uint32_t used = scratch->used;
     if (spec->action == HOT_FRIENDS)

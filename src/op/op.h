@@ -22,15 +22,12 @@
 #define OP_FOLLOWED_TYPE "user"
 
 enum op_code {
-#define OP(code, name, action, pattern, arguments, items, sort, summary) OP_##code,
+#define OP(code, name, action, pattern, arguments, items, summary) OP_##code,
 #define ROUTE(code, method, path, words)
 #include "op/op.def"
 #undef ROUTE
 #undef OP
 };
-
-/* For tokens of which role: what removes undoes more than one reaction, and is for admins. */
-enum op_sort { OP_READS, OP_WRITES, OP_REMOVES };
 
 struct op_spec {
     const char *name;
@@ -41,12 +38,17 @@ struct op_spec {
     uint16_t items_max;
     uint16_t args_min; /* words after the name */
     uint16_t args_max; /* UINT16_MAX: as many as there are */
-    enum op_sort sort;
 };
 
 static inline bool op_writes(const struct op_spec *spec)
 {
-    return spec->sort != OP_READS;
+    return (hot_flags(spec->action) & HOT_WRITES) != 0;
+}
+
+/* Can it undo more than one reaction? */
+static inline bool op_removes(const struct op_spec *spec)
+{
+    return (hot_flags(spec->action) & HOT_REMOVES) != 0;
 }
 
 /* The type that was last found: most items of a feed, or of a server, are of one. */

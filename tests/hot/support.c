@@ -335,7 +335,7 @@ int64_t bed_change(struct bed *bed, enum hot_action action, struct id user, uint
                                   .item_count = 1,
                                   .time_s = time_s};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 int64_t bed_add(struct bed *bed, struct item item, uint8_t name, int64_t delta)
@@ -344,10 +344,10 @@ int64_t bed_add(struct bed *bed, struct item item, uint8_t name, int64_t delta)
                                   .name = name,
                                   .items = &item,
                                   .item_count = 1,
-                                  .delta = delta,
+                                  .change.delta = delta,
                                   .time_s = 1};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
@@ -359,7 +359,7 @@ bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
                                   .items = &item,
                                   .item_count = 1,
                                   .time_s = 1,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     return kind_set_has(&answer.kinds, kind);
 }
@@ -367,8 +367,11 @@ bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
 int64_t bed_count(struct bed *bed, struct item item, uint8_t name)
 {
     struct hot_answer answer;
-    struct hot_request request = {
-        .action = HOT_COUNTS, .items = &item, .item_count = 1, .time_s = 1, .answers = &answer};
+    struct hot_request request = {.action = HOT_COUNTS,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = 1,
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     for (uint32_t i = 0; i < answer.count; i++)
         if (bed->scratch.counters[answer.first + i].name == name)

@@ -241,7 +241,7 @@ static bool write_next(struct bed *bed, uint32_t *next)
     if (request.status == STATUS_NO_MEMORY)
         return false;
     assert_int_equal(request.status, STATUS_OK);
-    assert_int_equal(request.value, 1);
+    assert_int_equal(request.change.value, 1);
     ++*next;
     return true;
 }

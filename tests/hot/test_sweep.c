@@ -215,11 +215,11 @@ static bool sweep_once(struct world *world, struct hot_request *request, struct 
         world->refused++;
         return true;
     }
-    assert_int_equal(request->value, count);
-    assert_true(request->value <= request->limit);
+    assert_int_equal(request->remove.removed, count);
+    assert_true(request->remove.removed <= request->remove.limit);
     for (size_t i = before; i < before + count; i++)
         take_event(world, request, &recorder->events[i]);
-    return request->more;
+    return request->remove.more;
 }
 
 static void open_some_gate(struct world *world, struct gate *gate)
@@ -234,7 +234,8 @@ static void sweep_all(struct world *world, struct hot_request *request, uint32_t
 {
     bool more;
     for (uint32_t calls = 1;; calls++) {
-        request->limit = 1 + chance_below(&world->chance, chance_below(&world->chance, 2) ? 9 : 99);
+        request->remove.limit =
+            1 + chance_below(&world->chance, chance_below(&world->chance, 2) ? 9 : 99);
         struct gate gate;
         open_some_gate(world, &gate);
         more = sweep_once(world, request, &gate);
@@ -315,15 +316,15 @@ static void test_many_in_few_calls(void **state)
             bed_project_all(&bed);
     }
     struct hot_request requests[] = {
-        {.action = HOT_FORGET, .user = user, .limit = 1000},
-        {.action = HOT_DROP, .items = &busy, .item_count = 1, .limit = 1000}};
+        {.action = HOT_FORGET, .user = user, .remove.limit = 1000},
+        {.action = HOT_DROP, .items = &busy, .item_count = 1, .remove.limit = 1000}};
     for (size_t which = 0; which < 2; which++) {
         uint32_t calls = 0, removed = 0;
         do {
             assert_int_equal(bed_run(&bed, &requests[which]), STATUS_OK);
-            removed += (uint32_t)requests[which].value;
+            removed += (uint32_t)requests[which].remove.removed;
             calls++;
-        } while (requests[which].more);
+        } while (requests[which].remove.more);
         assert_int_equal(removed, MANY);
         assert_in_range(calls, 5, 7);
     }
@@ -346,19 +347,19 @@ static void test_what_comes_behind_a_mark(void **state)
     bed_project_all(&bed);
     bed_evict(&bed);
     assert_false(bed_has_user(&bed, user));
-    struct hot_request forget = {.action = HOT_FORGET, .user = user, .limit = 40};
+    struct hot_request forget = {.action = HOT_FORGET, .user = user, .remove.limit = 40};
     assert_int_equal(bed_run(&bed, &forget), STATUS_OK);
-    assert_int_equal(forget.value, 40);
-    assert_true(forget.more);
+    assert_int_equal(forget.remove.removed, 40);
+    assert_true(forget.remove.more);
     bed_change(&bed, HOT_SET, user, 2, late, 200);
     bed_add(&bed, other, 5, 1);
     bed_project_all(&bed);
     bed_evict(&bed);
     assert_false(bed_has_user(&bed, user));
-    forget.limit = 1000;
+    forget.remove.limit = 1000;
     assert_int_equal(bed_run(&bed, &forget), STATUS_OK);
-    assert_int_equal(forget.value, 61);
-    assert_false(forget.more);
+    assert_int_equal(forget.remove.removed, 61);
+    assert_false(forget.remove.more);
     assert_false(bed_ask(&bed, user, 2, late));
     bed_close(&bed);
 }
@@ -405,10 +406,11 @@ static void test_counters_of_any_value(void **state)
     bed_add(&bed, item, NAME_INDEX_COMMENT, 4);
     for (uint8_t name = 10; name < 100; name++)
         bed_add(&bed, item, name, -name);
-    struct hot_request drop = {.action = HOT_DROP, .items = &item, .item_count = 1, .limit = 500};
+    struct hot_request drop = {
+        .action = HOT_DROP, .items = &item, .item_count = 1, .remove.limit = 500};
     assert_int_equal(bed_run(&bed, &drop), STATUS_OK);
-    assert_int_equal(drop.value, 93);
-    assert_false(drop.more);
+    assert_int_equal(drop.remove.removed, 93);
+    assert_false(drop.remove.more);
     for (uint8_t name = 5; name < 100; name++)
         assert_int_equal(bed_count(&bed, item, name), 0);
     assert_int_equal(bed_count(&bed, item, NAME_INDEX_COMMENT), 4);
@@ -422,7 +424,8 @@ static void test_a_store_that_is_behind(void **state)
     struct bed bed;
     bed_open_stored(&bed, GIB(1), bed_options());
     struct item item = {{.lo = 9}, 3};
-    struct hot_request drop = {.action = HOT_DROP, .items = &item, .item_count = 1, .limit = 500};
+    struct hot_request drop = {
+        .action = HOT_DROP, .items = &item, .item_count = 1, .remove.limit = 500};
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, NAME_INDEX_LIKE, item, 10);
     bed_add(&bed, item, 5, 1); /* the newest event of all is never clean */
     assert_int_equal(bed_run(&bed, &drop), STATUS_LAGGING);
@@ -430,8 +433,8 @@ static void test_a_store_that_is_behind(void **state)
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, 2, item, 11);
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
     assert_int_equal(bed_run(&bed, &drop), STATUS_OK);
-    assert_int_equal(drop.value, 3);
-    assert_false(drop.more);
+    assert_int_equal(drop.remove.removed, 3);
+    assert_false(drop.remove.more);
     bed_close(&bed);
 }
 
@@ -445,13 +448,13 @@ static void test_without_a_store(void **state)
     for (uint32_t i = 0; i < 300; i++)
         bed_change(&bed, HOT_SET, user, (uint8_t)(i % 2 * 7), item_number(i), 10);
     bed_change(&bed, HOT_SET, (struct id){.lo = 5}, 0, item, 10);
-    struct hot_request request = {.action = HOT_FORGET, .user = user, .limit = 200};
+    struct hot_request request = {.action = HOT_FORGET, .user = user, .remove.limit = 200};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 200);
-    assert_true(request.more);
+    assert_int_equal(request.remove.removed, 200);
+    assert_true(request.remove.more);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 100);
-    assert_false(request.more);
+    assert_int_equal(request.remove.removed, 100);
+    assert_false(request.remove.more);
     assert_int_equal(bed_stats(&bed).reactions, 1);
     request.action = HOT_DROP;
     request.items = &item;

@@ -55,7 +55,7 @@ static int64_t change(unsigned worker, enum hot_action action, uint32_t user, ui
                                   .time_s = 100};
     run(worker, &request, scratch);
     MUST(request.status == STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 static bool ask(unsigned worker, uint32_t user, uint8_t kind, struct item item,
@@ -68,7 +68,7 @@ static bool ask(unsigned worker, uint32_t user, uint8_t kind, struct item item,
                                   .items = &item,
                                   .item_count = 1,
                                   .time_s = 100,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     run(worker, &request, scratch);
     MUST(request.status == STATUS_OK);
     return kind_set_has(&answer.kinds, kind);
@@ -95,11 +95,11 @@ static void *dropper(void *argument)
         struct hot_request request = {.action = HOT_DROP,
                                       .items = &item,
                                       .item_count = 1,
-                                      .limit = 1 + chance_below(&chance, 9),
+                                      .remove.limit = 1 + chance_below(&chance, 9),
                                       .time_s = 100};
         run(1, &request, &scratch);
         MUST(request.status == STATUS_OK || request.status == STATUS_LAGGING);
-        atomic_fetch_add(&drops, request.status == STATUS_OK && request.value > 0);
+        atomic_fetch_add(&drops, request.status == STATUS_OK && request.remove.removed > 0);
     }
     free(scratch.counters);
     return NULL;
@@ -120,13 +120,13 @@ static void forget_own(struct chance *chance, struct hot_scratch *scratch)
         change(0, HOT_SET, OWN, (uint8_t)(i % 3), shared_item(i % ITEMS), scratch);
     struct hot_request request = {.action = HOT_FORGET,
                                   .user = id_number(OWN),
-                                  .limit = 1 + chance_below(chance, OWN_EACH + 1),
+                                  .remove.limit = 1 + chance_below(chance, OWN_EACH + 1),
                                   .time_s = 100};
     do {
         run(0, &request, scratch);
-        MUST(request.status == STATUS_OK && (uint64_t)request.value <= left);
-        left -= (uint32_t)request.value;
-    } while (request.more);
+        MUST(request.status == STATUS_OK && (uint64_t)request.remove.removed <= left);
+        left -= (uint32_t)request.remove.removed;
+    } while (request.remove.more);
     for (uint32_t i = 0; i < OWN_EACH; i++)
         MUST(!ask(0, OWN, (uint8_t)(i % 3), shared_item(i % ITEMS), scratch));
 }

@@ -40,14 +40,13 @@ static void answer_removal(struct fake *fake, struct hot_request *request, unsig
     enum status status = STATUS_OK;
     struct admission_pieces pieces =
         admission_pieces_begin(&fake->admission, &fake->pacers[worker]);
-    request->value = 0;
-    while (request->value < request->limit &&
+    while (request->remove.removed < request->remove.limit &&
            (status = admission_piece(&pieces, LIMIT_BATCH)) == STATUS_OK)
-        for (uint32_t i = 0; i < LIMIT_BATCH; i++, request->value++)
+        for (uint32_t i = 0; i < LIMIT_BATCH; i++, request->remove.removed++)
             journal_append(fake->journal,
                            &(struct event){.type = EVENT_CLEAR, .item = request->items[0]});
-    request->more = status != STATUS_OK;
-    request->status = request->value > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
+    request->remove.more = status != STATUS_OK;
+    request->status = request->remove.removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
 static void answer(struct fake *fake, struct hot_request *request, struct hot_scratch *scratch,
@@ -60,12 +59,14 @@ static void answer(struct fake *fake, struct hot_request *request, struct hot_sc
         return;
     }
     request->status = STATUS_OK;
-    request->value = request->action == HOT_ADD ? (int64_t)items[0].id.lo : 1;
-    if (writes)
+    if (writes) {
+        request->change.value = request->action == HOT_ADD ? (int64_t)items[0].id.lo : 1;
         journal_append(fake->journal,
                        &(struct event){.type = EVENT_SET, .user = request->user, .item = items[0]});
-    for (uint32_t i = 0; !writes && i < request->item_count; i++) {
-        struct hot_answer *out = &request->answers[i];
+    }
+    bool answers = (hot_flags(request->action) & HOT_HAS_ANSWERS) != 0;
+    for (uint32_t i = 0; answers && i < request->item_count; i++) {
+        struct hot_answer *out = &request->read.answers[i];
         *out = (struct hot_answer){.count = 0};
         if (request->action == HOT_ASK && items[i].id.lo % 2 == 1)
             kind_set_add(&out->kinds, request->name);
@@ -77,8 +78,9 @@ static void answer(struct fake *fake, struct hot_request *request, struct hot_sc
 
 static bool is_cold(const struct fake *fake, const struct hot_request *request)
 {
-    uint64_t id = request->items[0].id.lo;
-    return (id >= COLD || (id == MOVING && fake->early)) && !request->memory_only;
+    uint64_t id = request->item_count > 0 ? request->items[0].id.lo : 0;
+    bool memory_only = request->action == HOT_FEED && request->read.memory_only;
+    return (id >= COLD || (id == MOVING && fake->early)) && !memory_only;
 }
 
 static size_t fake_try(struct hot *hot, struct hot_request *requests, size_t count,

@@ -47,7 +47,7 @@ struct sweep {
 /* How many candidates may be taken at a time. */
 static uint32_t room(const struct sweep *sweep)
 {
-    uint32_t left = sweep->request->limit - sweep->removed - sweep->count;
+    uint32_t left = sweep->request->remove.limit - sweep->removed - sweep->count;
     return left < LIMIT_BATCH - sweep->count ? left : LIMIT_BATCH - sweep->count;
 }
 
@@ -83,7 +83,7 @@ static enum status remove_candidates(struct sweep *sweep)
         if (change->status != STATUS_OK)
             status = change->status;
         else
-            sweep->removed += change->action == HOT_ADD || change->value != 0;
+            sweep->removed += change->action == HOT_ADD || change->change.value != 0;
     }
     sweep->looked += sweep->count;
     sweep->count = 0;
@@ -199,7 +199,7 @@ static bool is_kind(struct hot_memory *hot, uint8_t name)
 static void candidate_counter(struct sweep *sweep, const struct hot_counter *counter)
 {
     int64_t delta = counter->value == INT64_MIN ? INT64_MAX : -counter->value;
-    candidate(sweep, HOT_ADD, counter->name, sweep->request->items[0])->delta = delta;
+    candidate(sweep, HOT_ADD, counter->name, sweep->request->items[0])->change.delta = delta;
 }
 
 /* First the reactions, one kind after the other, then what was added freely. */
@@ -225,7 +225,7 @@ static enum status drop_step(struct sweep *sweep)
                                  .items = sweep->request->items,
                                  .item_count = 1,
                                  .time_s = sweep->request->time_s,
-                                 .answers = &answer};
+                                 .read.answers = &answer};
     sweep->next = sweep->place;
     hot_memory_counts(sweep->hot, &counts, (struct hot_trail){0}, scratch, sweep->worker);
     enum status status = counts.status;
@@ -241,19 +241,19 @@ static void run_sweep(struct sweep *sweep, uint64_t hash, sweep_step_fn *step)
 {
     struct hot_request *request = sweep->request;
     enum status status = STATUS_OK;
-    ASSERT(request->limit > 0);
+    ASSERT(request->remove.limit > 0);
     sweep->pieces =
         admission_pieces_begin(&sweep->hot->admission, &sweep->hot->pacers[sweep->worker]);
     sweeps_recall(&sweep->hot->sweeps, request->action, hash, &sweep->place);
     sweep->whole = sweep->place.time_s == 0;
-    while (status == STATUS_OK && !sweep->done && sweep->removed < request->limit &&
+    while (status == STATUS_OK && !sweep->done && sweep->removed < request->remove.limit &&
            sweep->looked < LIMIT_SWEEP)
         status = step(sweep);
     if (sweep->done)
         sweep->place.time_s = 0;
     sweeps_keep(&sweep->hot->sweeps, request->action, hash, &sweep->place);
-    request->value = sweep->removed;
-    request->more = !sweep->done;
+    request->remove.removed = sweep->removed;
+    request->remove.more = !sweep->done;
     request->status = sweep->removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
