@@ -129,7 +129,7 @@ void embedded_parts(struct embedded *e, struct server_parts *parts)
     parts->hot = e->parts.hot;
     parts->journal = e->parts.journal;
     parts->timeline = e->parts.timeline;
-    parts->store = e->parts.store;
+    parts->store = e->parts.store != NULL ? &e->parts.store->admin : NULL;
     parts->projector = e->projector;
     parts->filters = e->parts.filters;
     parts->trends = e->parts.trends;

@@ -189,6 +189,18 @@ struct hot_request {
 /* It is copied for each submission, and many are prefetched at a time. */
 _Static_assert(sizeof(struct hot_request) <= 96, "a request is small");
 
+enum hot_boards_state {
+    HOT_BOARDS_OK,
+    HOT_BOARDS_LOADING,  /* Boards were read from a file; some entries may still be outdated. */
+    HOT_BOARDS_COUNTING, /* Boards are being filled by reading all counters. */
+};
+
+/* For INFO. */
+static inline const char *hot_boards_state_text(enum hot_boards_state state)
+{
+    return state == HOT_BOARDS_OK ? "ok" : state == HOT_BOARDS_LOADING ? "loading" : "counting";
+}
+
 struct hot_stats {
     uint64_t users;
     uint64_t shelves;
@@ -212,11 +224,11 @@ struct hot_stats {
     uint64_t board_entries;
     uint64_t board_bytes;
     uint64_t board_bytes_max;
-    uint64_t board_fills;     /* passes over the store to fill some */
-    const char *boards_state; /* "ok", "loading" or "counting" */
-    uint64_t waiting;         /* submissions that nobody has begun yet */
-    uint64_t lag_slow;        /* bytes of lag from which on writes are slowed down */
-    uint64_t lag_max;         /* and above which they are refused; 0: there is no bound */
+    uint64_t board_fills; /* passes over the store to fill some */
+    enum hot_boards_state boards_state;
+    uint64_t waiting;  /* submissions that nobody has begun yet */
+    uint64_t lag_slow; /* bytes of lag from which on writes are slowed down */
+    uint64_t lag_max;  /* and above which they are refused; 0: there is no bound */
 };
 
 /* May the request record events? */

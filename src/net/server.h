@@ -39,7 +39,7 @@ struct server_parts {
     struct memory_budget *budget;
     struct timeline *timeline; /* NULL: what is recorded is what the clock says */
     struct journal *journal;   /* for INFO, as are the next three; each of those may be NULL */
-    struct store *store;
+    struct store_admin *store;
     struct projector *projector;
     struct filters *filters;
     struct trends *trends;   /* for INFO too; may be NULL */
