@@ -523,8 +523,8 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
 static bool http_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                        const struct names *names)
 {
-    return write_part(&job->out, job->exchange, job->from + index, &job->submission.requests[index], scratch,
-                      names);
+    return write_part(&job->out, job->exchange, job->from + index, &job->submission.requests[index],
+                      scratch, names);
 }
 
 static bool http_take_back(struct conn *conn, const struct job *job)

@@ -26,11 +26,11 @@ struct job {
     const struct face *face; /* of the connection; says how the replies are written */
     const void *exchange;    /* the face's own; the loop does not touch it meanwhile */
     uint32_t from;           /* index of the first request in its batch */
-    bool failed;       /* no memory for the replies: `out` is not complete */
-    uint32_t errors;   /* among the replies */
-    uint64_t since_ns; /* when the first of them was read; the loop's */
-    struct buffer out; /* the replies, one for each request */
-    uint32_t commands; /* the first of the requests; those after them are the server's own */
+    bool failed;             /* no memory for the replies: `out` is not complete */
+    uint32_t errors;         /* among the replies */
+    uint64_t since_ns;       /* when the first of them was read; the loop's */
+    struct buffer out;       /* the replies, one for each request */
+    uint32_t commands;       /* the first of the requests; those after them are the server's own */
 };
 
 /* Copies the requests from this index of the loop's batch up to `end`. NULL: no memory. */
