@@ -81,12 +81,12 @@ static enum status model_add(struct model *model, const struct hot_request *requ
                              const struct operation *operation, int64_t *value)
 {
     int64_t *count = model_count(model, operation->items[0], request->name);
-    uint32_t *added_s = request->has_token ? &model->token_times[operation->token] : NULL;
+    uint32_t *added_s = request->change.has_token ? &model->token_times[operation->token] : NULL;
     *value = *count;
-    if (request->delta == 0 ||
+    if (request->change.delta == 0 ||
         (added_s != NULL && *added_s != 0 && request->time_s - *added_s <= model->ttl_s))
         return STATUS_OK;
-    if (__builtin_add_overflow(*count, request->delta, value))
+    if (__builtin_add_overflow(*count, request->change.delta, value))
         return STATUS_COUNTER_OVERFLOW;
     *count = *value;
     if (added_s != NULL)
@@ -117,14 +117,14 @@ static void random_operation(struct chance *chance, const struct model *model, u
                                     .status = STATUS_COUNT,
                                     .time_s = time_s,
                                     .item_count = 1,
-                                    .items = operation->real_items,
-                                    .answers = operation->answers};
+                                    .items = operation->real_items};
+    hot_request_set_answers(request, operation->answers);
     operation->user = chance_below(chance, model->users);
     request->user = id_number(operation->user);
     request->name = kinds[chance_below(chance, sizeof(kinds))];
     if (request->action == HOT_ADD) {
         request->name = counters[chance_below(chance, sizeof(counters))];
-        request->delta = random_delta(chance);
+        request->change.delta = random_delta(chance);
     } else if (request->action >= HOT_ASK) {
         uint32_t most = chance_below(chance, 8) == 0 ? PAGE : 16;
         request->item_count = 1 + chance_below(chance, most);
@@ -139,9 +139,9 @@ static void random_operation(struct chance *chance, const struct model *model, u
         operation->items[0] = operation->token % model->items;
         operation->real_items[0] = item_number(operation->items[0]);
         request->name = counters[operation->token % sizeof(counters)];
-        request->has_token = true;
-        request->token[0] = operation->token;
-        request->token[1] = 99;
+        request->change.has_token = true;
+        request->change.token[0] = operation->token;
+        request->change.token[1] = 99;
     }
 }
 
@@ -172,7 +172,7 @@ static void check_kinds(struct model *model, uint32_t user, uint32_t item, int o
 static void check_answer(struct model *model, const struct hot_request *request,
                          const struct operation *operation, const struct hot_scratch *scratch)
 {
-    int64_t value = request->value;
+    int64_t value = request->change.value;
     enum status status = STATUS_OK;
     if (request->action == HOT_SET)
         value = model_set(model, operation->user, operation->items[0], request->name);
@@ -182,7 +182,7 @@ static void check_answer(struct model *model, const struct hot_request *request,
         status = model_add(model, request, operation, &value);
     assert_int_equal(request->status, status);
     if (status == STATUS_OK)
-        assert_true(request->value == value);
+        assert_true(request->change.value == value);
     if (request->action < HOT_ASK)
         return;
     for (uint32_t i = 0; i < request->item_count; i++) {
@@ -199,7 +199,7 @@ static void check_all(struct model *model, struct bed *bed)
 {
     static struct operation page;
     struct hot_request request = {
-        .action = HOT_FEED, .time_s = 1, .items = page.real_items, .answers = page.answers};
+        .action = HOT_FEED, .time_s = 1, .items = page.real_items, .read.answers = page.answers};
     for (uint32_t user = 0; user < model->users; user++) {
         for (uint32_t from = 0; from < model->items; from += PAGE) {
             request.item_count = model->items - from < PAGE ? model->items - from : PAGE;
@@ -258,11 +258,11 @@ static void check_replay(struct model *model, const struct bed *bed,
                                       .items = &item,
                                       .item_count = 1,
                                       .time_s = now_s,
-                                      .has_token = true,
-                                      .token = {token, 99},
-                                      .delta = before > 0 ? -1 : 1};
+                                      .change.has_token = true,
+                                      .change.token = {token, 99},
+                                      .change.delta = before > 0 ? -1 : 1};
         assert_int_equal(bed_run(&again, &request), STATUS_OK);
-        assert_true(request.value == before + (remembered ? 0 : request.delta));
+        assert_true(request.change.value == before + (remembered ? 0 : request.change.delta));
     }
     bed_close(&again);
 }
@@ -294,7 +294,7 @@ static void run_property(uint32_t users, uint32_t items, uint32_t shelf_max, uin
             random_operation(&chance, &model, time_s, &requests[i], &parts[i]);
         }
         bed.scratch.used = 0;
-        hot_run(bed.hot, requests, count, &bed.scratch);
+        hot_try(bed.hot, requests, count, &bed.scratch);
         for (uint32_t i = 0; i < count; i++)
             check_answer(&model, &requests[i], &parts[i], &bed.scratch);
         done += count;

@@ -35,8 +35,8 @@ static uint64_t changes_begin(struct hot_memory *hot, struct hot_request *reques
     uint32_t floor_s = atomic_load(&hot->floor_s);
     uint64_t position = ((uint64_t)*user_changed(shard, trail.user) + 1) << STAMP_SHIFT;
     pthread_mutex_unlock(&shard->lock);
-    if (request->until_s == 0)
-        request->until_s = floor_s == 0 ? NO_EVENT_S : floor_s;
+    if (request->changes.until_s == 0)
+        request->changes.until_s = floor_s == 0 ? NO_EVENT_S : floor_s;
     return position;
 }
 
@@ -47,8 +47,9 @@ static enum status changes_list(struct hot_memory *hot, const struct hot_request
     enum status status = list_catch_up(hot, position);
     if (status != STATUS_OK)
         return status;
-    return store_list_changes(hot->store, request->user, request->since_s, request->after,
-                              scratch->listed + scratch->listed_used, request->limit, changed);
+    return store_list_changes(hot->store, request->user, request->changes.since_s,
+                              request->changes.after, scratch->listed + scratch->listed_used,
+                              request->changes.limit, changed);
 }
 
 /*
@@ -59,17 +60,18 @@ static enum status changes_list(struct hot_memory *hot, const struct hot_request
 static bool reads_too_early(enum status status, const struct hot_request *request, bool begins,
                             const struct store_changed *changed)
 {
-    return status == STATUS_START_OVER || (status == STATUS_OK && begins &&
-                                           changed->newest_s == 0 && request->until_s > NO_EVENT_S);
+    return status == STATUS_START_OVER ||
+           (status == STATUS_OK && begins && changed->newest_s == 0 &&
+            request->changes.until_s > NO_EVENT_S);
 }
 
 static enum status changes_read(struct hot_memory *hot, struct hot_request *request,
                                 struct hot_trail trail, struct hot_scratch *scratch)
 {
-    bool begins = request->until_s == 0;
+    bool begins = request->changes.until_s == 0;
     struct store_changed changed;
     uint64_t position = changes_begin(hot, request, trail);
-    if (!list_reserve(scratch, request->limit))
+    if (!list_reserve(scratch, request->changes.limit))
         return STATUS_NO_MEMORY;
     enum status status = changes_list(hot, request, scratch, position, &changed);
     if (reads_too_early(status, request, begins, &changed))
@@ -77,22 +79,21 @@ static enum status changes_read(struct hot_memory *hot, struct hot_request *requ
     if (status != STATUS_OK)
         return status;
     uint32_t newest_s = changed.newest_s == 0 ? NO_EVENT_S : changed.newest_s;
-    if (begins && newest_s < request->until_s)
-        request->until_s = newest_s;
-    request->first = scratch->listed_used;
-    request->count = (uint32_t)changed.count;
-    request->more = changed.more;
-    request->after = changed.last;
-    scratch->listed_used += request->count;
+    if (begins && newest_s < request->changes.until_s)
+        request->changes.until_s = newest_s;
+    request->changes.first = scratch->listed_used;
+    request->changes.count = (uint32_t)changed.count;
+    request->changes.more = changed.more;
+    request->changes.after = changed.last;
+    scratch->listed_used += request->changes.count;
     return STATUS_OK;
 }
 
 bool hot_memory_changes(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                         struct hot_scratch *scratch, unsigned worker)
 {
-    if (hot->store != NULL && worker == LOAD_NOBODY)
+    if (worker == LOAD_NOBODY)
         return false;
-    request->status =
-        hot->store == NULL ? STATUS_NO_STORE : changes_read(hot, request, trail, scratch);
+    request->status = changes_read(hot, request, trail, scratch);
     return true;
 }

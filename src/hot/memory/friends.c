@@ -198,8 +198,8 @@ static enum status friends_read(struct hot_memory *hot, const struct hot_request
     struct list_wish wish = {
         .user = request->user,
         .hash = trail.user,
-        .kind = request->follow,
-        .type = request->type,
+        .kind = request->list.follow,
+        .type = request->list.type,
         .want = LIMIT_FOLLOWEES + 1,
         .any_order = true,
     };
@@ -219,7 +219,7 @@ static enum status friends_read(struct hot_memory *hot, const struct hot_request
     status = find_friends(&friends, worker);
     if (status == STATUS_OK) {
         scratch->listed_used = first + leave_friends(&friends);
-        list_sort(scratch, first, request->limit);
+        list_sort(scratch, first, request->list.limit);
     }
     return status;
 }
@@ -231,8 +231,8 @@ bool hot_memory_friends(struct hot_memory *hot, struct hot_request *request, str
     request->status = friends_read(hot, request, trail, scratch, worker);
     if (request->status != STATUS_OK)
         scratch->listed_used = first;
-    request->more = false;
-    request->first = first;
-    request->count = scratch->listed_used - first;
+    request->list.more = false;
+    request->list.first = first;
+    request->list.count = scratch->listed_used - first;
     return request->status != STATUS_BLOCKED;
 }

@@ -5,7 +5,6 @@
 #include "hot/memory/hot_memory_priv.h"
 
 /* HOT_FRIENDS; false: it takes a worker. */
-bool hot_memory_friends(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                        struct hot_scratch *scratch, unsigned worker);
+hot_action_fn hot_memory_friends;
 
 #endif

@@ -269,9 +269,9 @@ enum status list_take(struct hot_memory *hot, const struct list_wish *wish, unsi
 static void page_end(struct hot_request *request, struct hot_scratch *scratch, uint32_t first)
 {
     uint32_t count = scratch->listed_used - first;
-    request->more = count > request->limit;
-    request->first = first;
-    request->count = request->more ? request->limit : count;
+    request->list.more = count > request->list.limit;
+    request->list.first = first;
+    request->list.count = request->list.more ? request->list.limit : count;
 }
 
 bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *request,
@@ -281,9 +281,9 @@ bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *reque
         .user = request->user,
         .hash = trail.user,
         .kind = request->name,
-        .type = request->type,
-        .want = request->limit + 1,
-        .after = request->after,
+        .type = request->list.type,
+        .want = request->list.limit + 1,
+        .after = request->list.after,
     };
     uint32_t first = scratch->listed_used;
     request->status = list_take(hot, &wish, worker, scratch);
@@ -324,8 +324,7 @@ enum status list_catch_up(struct hot_memory *hot, uint64_t position)
         return STATUS_OK;
     position = within_journal(hot, position);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
-    return hot->reach != NULL ? hot->reach(hot->reach_context, position, LIMIT_REACH_MS)
-                              : STATUS_LAGGING;
+    return hot_memory_reach(hot, position, LIMIT_REACH_MS);
 }
 
 static enum status reactors_read(struct hot_memory *hot, const struct hot_request *request,
@@ -335,23 +334,20 @@ static enum status reactors_read(struct hot_memory *hot, const struct hot_reques
     enum status status = list_catch_up(hot, list_item_position(hot, request->items[0]));
     if (status != STATUS_OK)
         return status;
-    if (!list_reserve(scratch, request->limit + 1))
+    if (!list_reserve(scratch, request->list.limit + 1))
         return STATUS_NO_MEMORY;
-    status =
-        store_list_reactors(hot->store, request->items[0], request->name, request->after,
-                            scratch->listed + scratch->listed_used, request->limit + 1, &count);
+    status = store_list_reactors(hot->store, request->items[0], request->name, request->list.after,
+                                 scratch->listed + scratch->listed_used, request->list.limit + 1,
+                                 &count);
     scratch->listed_used += (uint32_t)count;
     return status;
 }
 
 bool hot_memory_list_reactors(struct hot_memory *hot, struct hot_request *request,
-                              struct hot_scratch *scratch, unsigned worker)
+                              struct hot_trail trail, struct hot_scratch *scratch, unsigned worker)
 {
     uint32_t first = scratch->listed_used;
-    if (hot->store == NULL) {
-        request->status = STATUS_NO_STORE;
-        return true;
-    }
+    (void)trail;
     if (worker == LOAD_NOBODY)
         return false;
     request->status = reactors_read(hot, request, scratch);

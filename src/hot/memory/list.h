@@ -42,10 +42,7 @@ bool list_store_has(struct hot_memory *hot, uint64_t position);
 uint64_t list_item_position(struct hot_memory *hot, struct item item);
 
 /* HOT_LIST_…; false: it takes a worker. */
-bool hot_memory_list_reactions(struct hot_memory *hot, struct hot_request *request,
-                               struct hot_trail trail, struct hot_scratch *scratch,
-                               unsigned worker);
-bool hot_memory_list_reactors(struct hot_memory *hot, struct hot_request *request,
-                              struct hot_scratch *scratch, unsigned worker);
+hot_action_fn hot_memory_list_reactions;
+hot_action_fn hot_memory_list_reactors;
 
 #endif

@@ -96,7 +96,7 @@ static void probe_mark(struct lookup *lookup, uint32_t at, uint64_t lo, uint64_t
     for (; at != 0; at = lookup->probe_next[at - 1]) {
         struct item item = request->items[at - 1];
         if (item.id.lo == lo && item.id.hi == hi && item.type == lookup->shelf->type)
-            kind_set_add(&request->answers[at - 1].kinds, lookup->shelf->kind);
+            kind_set_add(&request->read.answers[at - 1].kinds, lookup->shelf->kind);
     }
 }
 
@@ -121,7 +121,7 @@ static void shelf_scan_each(struct lookup *lookup)
         struct shelf_place place = shelf_find(&lookup->users->slab, lookup->shelf,
                                               lookup->hot->scan, request->items[i].id);
         if (place.chunk != 0)
-            kind_set_add(&request->answers[i].kinds, lookup->shelf->kind);
+            kind_set_add(&request->read.answers[i].kinds, lookup->shelf->kind);
     }
 }
 
@@ -270,7 +270,8 @@ static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wa
         if (!incomplete)
             continue;
         uint64_t key = fetch_filters(lookup, kind, i, &fetched);
-        if (kind_set_has(&request->answers[i].kinds, kind) || !is_unknown(lookup, kind, item, key))
+        if (kind_set_has(&request->read.answers[i].kinds, kind) ||
+            !is_unknown(lookup, kind, item, key))
             continue;
         if (!may_wait)
             return STATUS_BLOCKED;
@@ -297,7 +298,7 @@ static enum status find_unknown_kinds(struct lookup *lookup, bool may_wait)
 static enum status find_all_unknown(struct lookup *lookup, bool may_wait)
 {
     lookup->unknown_count = 0;
-    if (lookup->hot->filters == NULL || lookup->request->memory_only)
+    if (lookup->hot->filters == NULL || lookup->request->read.memory_only)
         return STATUS_OK;
     bool many = lookup->shelf_count > FEW_SHELVES;
     lookup->sorts = many ? sorts_make(lookup) : NULL;
@@ -327,7 +328,7 @@ static void answer_add(struct lookup *lookup, uint32_t item, uint8_t kind)
 {
     const struct exclusive *exclusive = lookup->hot->exclusive;
     const struct hot_request *request = lookup->request;
-    struct kind_set *kinds = &request->answers[item].kinds;
+    struct kind_set *kinds = &request->read.answers[item].kinds;
     uint8_t number = exclusive == NULL ? 0 : exclusive->group_of[kind];
     const struct exclusive_group *group = number == 0 ? NULL : &exclusive->groups[number - 1];
     struct cleared_key key = {.user = request->user, .item = request->items[item]};
@@ -414,7 +415,7 @@ static enum status look(struct lookup *lookup, bool may_wait)
 {
     /* cppcheck-suppress ctuuninitvar; read_user() set it, but for the tables of probe_build() */
     for (uint32_t i = 0; i < lookup->request->item_count; i++)
-        lookup->request->answers[i] = (struct hot_answer){0};
+        lookup->request->read.answers[i] = (struct hot_answer){0};
     lookup_lock(lookup);
     lookup->shelf_count = 0;
     if (lookup->row != NULL)
@@ -556,7 +557,7 @@ static enum status read_items(struct hot_memory *hot, struct hot_request *reques
         if (at == group->from + group->count)
             group_fetch(hot, request, at, group);
         status = read_item(hot, request->items[at], group->hashes[at - group->from],
-                           &request->answers[at], scratch);
+                           &request->read.answers[at], scratch);
     }
     return status;
 }
@@ -599,7 +600,7 @@ static enum status read_items_and_wait(struct hot_memory *hot, struct hot_reques
         return status;
     status = STATUS_OK;
     for (uint32_t i = 0; i < request->item_count && status == STATUS_OK; i++) {
-        struct hot_answer *answer = &request->answers[i];
+        struct hot_answer *answer = &request->read.answers[i];
         uint64_t hash = item_hash_of(hot, request->items[i]);
         status = read_item(hot, request->items[i], hash, answer, scratch);
         for (int tries = 0; status == STATUS_BLOCKED; tries++) {
@@ -629,17 +630,19 @@ static bool read_all_items(struct hot_memory *hot, struct hot_request *request, 
 }
 
 bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                    unsigned worker)
+                    struct hot_scratch *scratch, unsigned worker)
 {
+    (void)scratch;
     request->status = read_user(hot, request, trail, request->name, worker);
     return request->status != STATUS_BLOCKED;
 }
 
-bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                        struct hot_scratch *scratch, unsigned worker)
 {
+    (void)trail;
     for (uint32_t i = 0; i < request->item_count; i++)
-        request->answers[i].kinds = (struct kind_set){0};
+        request->read.answers[i].kinds = (struct kind_set){0};
     struct group group;
     group_fetch(hot, request, 0, &group);
     return read_all_items(hot, request, &group, scratch, worker);

@@ -31,6 +31,7 @@ struct sweep {
     struct hot_request *request;
     struct hot_scratch *scratch;
     unsigned worker;
+    struct admission_pieces pieces;
     uint32_t removed;
     uint32_t looked; /* at candidates */
     uint32_t idle;
@@ -46,7 +47,7 @@ struct sweep {
 /* How many candidates may be taken at a time. */
 static uint32_t room(const struct sweep *sweep)
 {
-    uint32_t left = sweep->request->limit - sweep->removed - sweep->count;
+    uint32_t left = sweep->request->remove.limit - sweep->removed - sweep->count;
     return left < LIMIT_BATCH - sweep->count ? left : LIMIT_BATCH - sweep->count;
 }
 
@@ -72,17 +73,17 @@ static void candidate_reaction(struct sweep *sweep, struct id user, uint8_t kind
 /* Runs what was gathered; the place moves only if all of it went well. */
 static enum status remove_candidates(struct sweep *sweep)
 {
-    struct hot_leave *leave = sweep->request->leave;
-    enum status status = leave->take(leave, sweep->count);
+    enum status status = admission_piece(&sweep->pieces, sweep->count);
     if (status != STATUS_OK)
         return status;
-    hot_run_blocking(&sweep->hot->hot, sweep->worker, sweep->changes, sweep->count, sweep->scratch);
+    hot_memory_run_blocking(&sweep->hot->hot, sweep->worker, sweep->changes, sweep->count,
+                            sweep->scratch);
     for (uint32_t i = 0; i < sweep->count; i++) {
         const struct hot_request *change = &sweep->changes[i];
         if (change->status != STATUS_OK)
             status = change->status;
         else
-            sweep->removed += change->action == HOT_ADD || change->value != 0;
+            sweep->removed += change->action == HOT_ADD || change->change.value != 0;
     }
     sweep->looked += sweep->count;
     sweep->count = 0;
@@ -198,7 +199,7 @@ static bool is_kind(struct hot_memory *hot, uint8_t name)
 static void candidate_counter(struct sweep *sweep, const struct hot_counter *counter)
 {
     int64_t delta = counter->value == INT64_MIN ? INT64_MAX : -counter->value;
-    candidate(sweep, HOT_ADD, counter->name, sweep->request->items[0])->delta = delta;
+    candidate(sweep, HOT_ADD, counter->name, sweep->request->items[0])->change.delta = delta;
 }
 
 /* First the reactions, one kind after the other, then what was added freely. */
@@ -224,9 +225,9 @@ static enum status drop_step(struct sweep *sweep)
                                  .items = sweep->request->items,
                                  .item_count = 1,
                                  .time_s = sweep->request->time_s,
-                                 .answers = &answer};
+                                 .read.answers = &answer};
     sweep->next = sweep->place;
-    hot_memory_counts(sweep->hot, &counts, scratch, sweep->worker);
+    hot_memory_counts(sweep->hot, &counts, (struct hot_trail){0}, scratch, sweep->worker);
     enum status status = counts.status;
     if (status == STATUS_OK)
         status = take_by_counters(sweep, scratch->counters + answer.first, answer.count);
@@ -240,44 +241,47 @@ static void run_sweep(struct sweep *sweep, uint64_t hash, sweep_step_fn *step)
 {
     struct hot_request *request = sweep->request;
     enum status status = STATUS_OK;
-    ASSERT(request->leave != NULL && request->limit > 0);
+    ASSERT(request->remove.limit > 0);
+    sweep->pieces =
+        admission_pieces_begin(&sweep->hot->admission, &sweep->hot->pacers[sweep->worker]);
     sweeps_recall(&sweep->hot->sweeps, request->action, hash, &sweep->place);
     sweep->whole = sweep->place.time_s == 0;
-    while (status == STATUS_OK && !sweep->done && sweep->removed < request->limit &&
+    while (status == STATUS_OK && !sweep->done && sweep->removed < request->remove.limit &&
            sweep->looked < LIMIT_SWEEP)
         status = step(sweep);
     if (sweep->done)
         sweep->place.time_s = 0;
     sweeps_keep(&sweep->hot->sweeps, request->action, hash, &sweep->place);
-    request->value = sweep->removed;
-    request->more = !sweep->done;
+    request->remove.removed = sweep->removed;
+    request->remove.more = !sweep->done;
     request->status = sweep->removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
-void hot_memory_forget(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_forget(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                        struct hot_scratch *scratch, unsigned worker)
 {
-    struct sweep sweep;
-    sweep = (struct sweep){.hot = hot,
-                           .request = request,
-                           .scratch = scratch,
-                           .worker = worker,
-                           .place.user = request->user};
-    run_sweep(&sweep, user_hash_of(hot, request->user), forget_step);
+    if (worker == LOAD_NOBODY)
+        return false;
+    struct sweep sweep = {.hot = hot,
+                          .request = request,
+                          .scratch = scratch,
+                          .worker = worker,
+                          .place.user = request->user};
+    run_sweep(&sweep, trail.user, forget_step);
+    return true;
 }
 
-void hot_memory_drop(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_drop(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                      struct hot_scratch *scratch, unsigned worker)
 {
-    struct sweep sweep;
-    if (hot->store == NULL) {
-        request->status = STATUS_NO_STORE;
-        return;
-    }
-    sweep = (struct sweep){.hot = hot,
-                           .request = request,
-                           .scratch = scratch,
-                           .worker = worker,
-                           .place.item = request->items[0]};
+    (void)trail;
+    if (worker == LOAD_NOBODY)
+        return false;
+    struct sweep sweep = {.hot = hot,
+                          .request = request,
+                          .scratch = scratch,
+                          .worker = worker,
+                          .place.item = request->items[0]};
     run_sweep(&sweep, item_hash_of(hot, request->items[0]), drop_step);
+    return true;
 }

@@ -12,9 +12,7 @@
  * The request's status, value and more are set. What stops it after it has removed some, an error
  * too, is not told but met again by the next call: then status is OK and more true.
  */
-void hot_memory_forget(struct hot_memory *hot, struct hot_request *request,
-                       struct hot_scratch *scratch, unsigned worker);
-void hot_memory_drop(struct hot_memory *hot, struct hot_request *request,
-                     struct hot_scratch *scratch, unsigned worker);
+hot_action_fn hot_memory_forget;
+hot_action_fn hot_memory_drop;
 
 #endif
