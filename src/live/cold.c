@@ -118,6 +118,7 @@ static void take_back(struct hot_submission *submission)
     struct cold_job *job = (struct cold_job *)submission;
     struct live *live = job->live;
     const char *at = job->out.bytes;
+    loop_took_back(live->loop);
     ASSERT(live->away == submission->count);
     for (uint32_t i = 0; i < live->away; i++) {
         if (!job->failed)
