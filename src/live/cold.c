@@ -90,6 +90,7 @@ void live_send_cold(struct live *live, uint64_t now_ns)
         return;
     }
     live->away = count;
+    live->away_seen = live->opened;
     for (uint32_t i = 0; i < count; i++) {
         list_remove(&live->away_items[i]->cold);
         live->away_items[i]->away = true;
@@ -109,7 +110,7 @@ static void take_found(struct live *live, struct watched *item, const char **at)
     memcpy(counters, *at, count * sizeof *counters);
     *at += count * sizeof *counters;
     if (!item->overtaken)
-        live_take(live, item, counters, count);
+        live_take(live, item, counters, count, live->away_seen);
 }
 
 /* On the loop: the items are no longer away. */
