@@ -17,10 +17,7 @@
 #include "base/assert.h"
 #include "base/names.h"
 #include "filter/filters.h"
-#include "hot/memory/changes.h"
-#include "hot/memory/friends.h"
-#include "hot/memory/list.h"
-#include "hot/memory/sweep.h"
+#include "hot/memory/queries.h"
 
 static bool needs_user(enum hot_action action)
 {
@@ -93,22 +90,12 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
         return hot_memory_counts(hot, request, scratch, LOAD_NOBODY);
     case HOT_FEED:
         return hot_memory_feed(hot, request, trail, scratch, LOAD_NOBODY);
-    case HOT_LIST_REACTIONS:
-        return hot_memory_list_reactions(hot, request, trail, scratch, LOAD_NOBODY);
-    case HOT_LIST_REACTORS:
-        return hot_memory_list_reactors(hot, request, scratch, LOAD_NOBODY);
-    case HOT_FORGET:
-    case HOT_DROP:
-        return false;
-    case HOT_CHANGES:
-        return hot_memory_changes(hot, request, trail, scratch, LOAD_NOBODY);
     case HOT_TOP:
         return hot_memory_top(hot, request, scratch, LOAD_NOBODY);
     case HOT_NAMES:
         return true;
     default:
-        ASSERT(request->action == HOT_FRIENDS);
-        return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
+        return hot_memory_query(hot, request, trail, scratch, LOAD_NOBODY);
     }
 }
 
@@ -270,20 +257,10 @@ static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct ho
             hot_memory_counts(hot, request, scratch, worker);
         else if (request->action == HOT_FEED)
             hot_memory_feed(hot, request, trail, scratch, worker);
-        else if (request->action == HOT_LIST_REACTIONS)
-            hot_memory_list_reactions(hot, request, trail, scratch, worker);
-        else if (request->action == HOT_LIST_REACTORS)
-            hot_memory_list_reactors(hot, request, scratch, worker);
-        else if (request->action == HOT_FORGET)
-            hot_memory_forget(hot, request, scratch, worker);
-        else if (request->action == HOT_DROP)
-            hot_memory_drop(hot, request, scratch, worker);
-        else if (request->action == HOT_CHANGES)
-            hot_memory_changes(hot, request, trail, scratch, worker);
         else if (request->action == HOT_TOP)
             hot_memory_top(hot, request, scratch, worker);
-        else if (request->action == HOT_FRIENDS)
-            hot_memory_friends(hot, request, trail, scratch, worker);
+        else if (request->action != HOT_NAMES)
+            hot_memory_query(hot, request, trail, scratch, worker);
     }
 }
 
@@ -381,7 +358,7 @@ static void hot_memory_close(struct hot *base)
     struct hot_memory *hot = hot_memory_of(base);
     hot_memory_stop(base);
     keeper_destroy(&hot->keeper);
-    sweeps_destroy(&hot->sweeps);
+    removal_progress_destroy(&hot->removals);
     loads_destroy(&hot->loads, hot->store);
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         user_shard_destroy(&hot->users[i]);
@@ -478,7 +455,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->item_ttl_s = options->item_ttl_s;
     loads_init(&hot->loads);
     keeper_init(&hot->keeper);
-    sweeps_init(&hot->sweeps);
+    removal_progress_init(&hot->removals, hot->seed);
     hot->without_boards = options->without_boards;
     boards_init(&hot->boards, hot->budget, options->board_entries);
     hot->trend = options->trend;

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
+#include "hot/scratch.h"
 
 #define SCAN_ITEMS  12 /* up to so many, scanning for each is faster */
 #define PROBE_HEADS 4096
@@ -459,24 +460,11 @@ static enum status read_user(struct hot_memory *hot, struct hot_request *request
     return worker == LOAD_NOBODY ? look(&lookup, false) : look_and_wait(&lookup, worker);
 }
 
-static bool scratch_reserve(struct hot_scratch *scratch)
-{
-    if (scratch->capacity - scratch->used >= LIMIT_NAMES)
-        return true;
-    uint32_t capacity = scratch->capacity * 2 + LIMIT_NAMES;
-    struct hot_counter *counters = realloc(scratch->counters, capacity * sizeof(*counters));
-    if (counters == NULL)
-        return false;
-    scratch->counters = counters;
-    scratch->capacity = capacity;
-    return true;
-}
-
 /* OK, NO_MEMORY; BLOCKED: its counters are not, or not all, in memory. */
 static enum status read_item(struct hot_memory *hot, struct item item, uint64_t hash,
                              struct hot_answer *answer, struct hot_scratch *scratch)
 {
-    if (!scratch_reserve(scratch))
+    if (!hot_scratch_reserve_counters(scratch, LIMIT_NAMES))
         return STATUS_NO_MEMORY;
     enum status status = STATUS_OK;
     answer->first = scratch->used;
