@@ -25,8 +25,9 @@ static enum status follow(struct check_store *check, uint64_t from)
                                       .events_max = WINDOW_EVENTS},
                            .progress = tell,
                            .context = &progress};
-    enum status status = catch_up_filters(&how, check->filters, from, store_position(check->store),
-                                          check->problem, sizeof check->problem);
+    enum status status =
+        catch_up_filters(&how, check->filters, from, store_position(&check->store->applier),
+                         check->problem, sizeof check->problem);
     progress_bar_end(&progress);
     return status;
 }
@@ -46,11 +47,11 @@ static enum status load(struct check_store *check, bool has_journal)
         return STATUS_MORE;
     fprintf(check->summary, "filters     %s, of position %" PRIu64 "\n", check->filter_path,
             position);
-    if (position == store_position(check->store))
+    if (position == store_position(&check->store->applier))
         return STATUS_OK;
     snprintf(check->problem, sizeof check->problem,
              "they were not written at the same time as the store");
-    if (position > store_position(check->store) || !has_journal)
+    if (position > store_position(&check->store->applier) || !has_journal)
         return STATUS_MORE;
     return follow(check, position) == STATUS_OK ? STATUS_OK : STATUS_MORE;
 }
@@ -113,7 +114,7 @@ static enum status compare(struct check_store *check)
     struct store_visitor visitor = {
         .reaction = compare_reaction, .count = compare_item, .context = &comparison};
     check->problem[0] = '\0';
-    enum status status = store_visit(check->store, &visitor);
+    enum status status = store_visit(&check->store->admin, &visitor);
     progress_bar_end(&comparison.progress);
     if (status != STATUS_OK && check->problem[0] == '\0')
         snprintf(check->problem, sizeof check->problem, "cannot read the store: %s",

@@ -40,7 +40,7 @@ enum status check_store_open(struct check_store *check, const char *data)
     check->store = store_rocksdb_open(&options, check->problem, sizeof check->problem);
     if (check->store == NULL)
         return STATUS_DAMAGED;
-    enum status status = store_names_restore(check->store, check->names);
+    enum status status = store_names_restore(&check->store->admin, check->names);
     if (status != STATUS_OK)
         snprintf(check->problem, sizeof check->problem, "cannot read the names in the store: %s",
                  status_sentence(status));
@@ -64,7 +64,7 @@ static enum status verify_rows(struct check_store *check)
     struct store_report *report = &check->report;
     struct progress_bar progress =
         progress_bar_start("laud check", "verifying the store", check->bar);
-    enum status status = store_verify(check->store, tell_rows, &progress, report);
+    enum status status = store_verify(&check->store->admin, tell_rows, &progress, report);
     progress_bar_end(&progress);
     fprintf(check->summary, "rows        %" PRIu64 "\n", report->rows);
     fprintf(check->summary, "reactions   %" PRIu64 "\n", report->reactions);
@@ -77,7 +77,7 @@ static enum status verify_rows(struct check_store *check)
 
 enum status check_store_position(struct check_store *check, const struct journal_report *journal)
 {
-    uint64_t position = check->store != NULL ? store_position(check->store) : 0;
+    uint64_t position = check->store != NULL ? store_position(&check->store->applier) : 0;
     if (journal->first <= position && position <= journal->end)
         return STATUS_OK;
     if (check->store == NULL)
@@ -106,7 +106,7 @@ enum status check_store_verify(struct check_store *check, const struct journal_r
         return STATUS_OK;
     }
     fprintf(check->summary, "store       %s\n", check->directory);
-    fprintf(check->summary, "position    %" PRIu64 "\n", store_position(check->store));
+    fprintf(check->summary, "position    %" PRIu64 "\n", store_position(&check->store->applier));
     enum status status = verify_rows(check);
     if (status == STATUS_OK)
         status = check_trends(check, journal);

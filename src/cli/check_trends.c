@@ -24,7 +24,7 @@ static enum status check_loaded(const struct check_store *check, struct trends *
     fprintf(check->summary,
             "trends      %s, of position %" PRIu64 ": %" PRIu32 " boards, %" PRIu64 " items\n",
             check->trend_path, stats.position, stats.boards, stats.items);
-    if (stats.position > store_position(check->store))
+    if (stats.position > store_position(&check->store->applier))
         return remark(check, "they are newer than the store");
     if (journal != NULL && stats.position < journal->first)
         return remark(check, "the journal begins after them");

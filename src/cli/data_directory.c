@@ -191,7 +191,7 @@ static bool has_data(const char *path)
 static bool is_carried(const struct offline *offline, const char *journal)
 {
     struct journal_report report = {0};
-    struct journal_reading reading = {.from = store_position(offline->parts.store)};
+    struct journal_reading reading = {.from = store_position(&offline->parts.store->applier)};
     enum status status = journal_file_verify(journal, &reading, &report);
     if (status == STATUS_OK && report.end == reading.from)
         return true;
@@ -218,7 +218,7 @@ static bool open_read_only(struct offline *offline)
         log_error("cannot open the store: %s", parts->names == NULL ? "no memory" : problem);
         return false;
     }
-    enum status status = store_names_restore(parts->store, parts->names);
+    enum status status = store_names_restore(&parts->store->admin, parts->names);
     if (status != STATUS_OK)
         log_error("cannot read names from the store: %s", status_sentence(status));
     parts->options = &offline->options;

@@ -70,8 +70,8 @@ static int write_rows(struct exporting *exporting)
     exporting->progress = progress_bar_start("laud export", "exporting", isatty(2));
     const struct export_times times = {.timeline = parts->timeline,
                                        .now_s = (uint32_t)(clock_wall_ms() / 1000)};
-    enum status status =
-        export_write(parts->store, parts->names, &times, exporting->fd, tell, exporting, report);
+    enum status status = export_write(&parts->store->admin, parts->names, &times, exporting->fd,
+                                      tell, exporting, report);
     progress_bar_end(&exporting->progress);
     if (status == STATUS_OK)
         return EXIT_DONE;

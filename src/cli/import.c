@@ -294,6 +294,7 @@ static struct import_options import_options(struct importing *importing)
     timeline_raise(parts->timeline, recorded_s);
     carry.trends_pass = true;
     return (struct import_options){
+        .reader = &parts->store->reader,
         .carry = carry,
         .names = parts->names,
         .directory = offline->options.data,
@@ -331,8 +332,8 @@ static int import_into(struct importing *importing)
     } else {
         code = importing->redis.url == NULL
                    ? resume(importing)
-                   : import_redis_run(&importing->redis, importing->import, offline->parts.store,
-                                      offline->parts.names);
+                   : import_redis_run(&importing->redis, importing->import,
+                                      &offline->parts.store->reader, offline->parts.names);
         import_close(importing->import);
         offline->parts.journal = NULL; /* closed with it */
     }

@@ -20,7 +20,7 @@
 struct run {
     struct import_redis *redis;
     struct import *import;
-    struct store *store;
+    struct store_reader *reader;
     const struct names *names;
     struct store_values values;
     struct redis_report report;
@@ -116,7 +116,7 @@ static enum status count_reactions(void *context, struct text text, struct text 
         return status;
     read.item.type = (uint16_t)type;
     run->values.used = 0;
-    status = store_read_items(run->store, NULL, &read, 1, &run->values);
+    status = store_read_items(run->reader, NULL, &read, 1, &run->values);
     for (uint32_t i = 0; status == STATUS_OK && i < read.count; i++)
         if (run->values.values[read.first + i].name == name)
             *count = run->values.values[read.first + i].value;
@@ -188,7 +188,7 @@ static bool run_all(struct run *run)
     return taken == STATUS_OK && status == STATUS_OK;
 }
 
-int import_redis_run(struct import_redis *redis, struct import *import, struct store *store,
+int import_redis_run(struct import_redis *redis, struct import *import, struct store_reader *reader,
                      const struct names *names)
 {
     struct run *run = calloc(1, sizeof *run);
@@ -196,7 +196,7 @@ int import_redis_run(struct import_redis *redis, struct import *import, struct s
         fprintf(stderr, "laud import: no memory\n");
         return EXIT_FAILED;
     }
-    *run = (struct run){.redis = redis, .import = import, .store = store, .names = names};
+    *run = (struct run){.redis = redis, .import = import, .reader = reader, .names = names};
     run->progress = progress_bar_start("laud import", run->what, isatty(2));
     redis->source.tell = tell;
     redis->source.count = count_reactions;

@@ -30,7 +30,7 @@ void import_redis_help(FILE *out);
 int import_redis_prepare(struct import_redis *redis);
 
 /* Takes everything over; the exit status. The store and the names are those of the import. */
-int import_redis_run(struct import_redis *redis, struct import *import, struct store *store,
+int import_redis_run(struct import_redis *redis, struct import *import, struct store_reader *reader,
                      const struct names *names);
 
 #endif

@@ -133,7 +133,7 @@ static bool rebuild_filters(struct recovered *r)
     struct progress progress = progress_start(r, "building the filters from the store");
     if (!new_filters(r))
         return false;
-    enum status status = filters_rebuild(r->filters, r->store, progress_tell, &progress);
+    enum status status = filters_rebuild(r->filters, &r->store->admin, progress_tell, &progress);
     if (status != STATUS_OK) {
         say_failed("build the filters from the store", status, "");
         return false;
@@ -152,7 +152,7 @@ static bool trends_meet_import(const struct recovered *r)
 static enum status load_filters(struct recovered *r, char *problem, size_t size)
 {
     struct progress progress = progress_start(r, "loading the filters");
-    uint64_t reached = store_position(r->store);
+    uint64_t reached = store_position(&r->store->applier);
     enum status status = filters_load(r->filters, r->filter_path, &r->filter_position,
                                       progress_tell, &progress, problem, size);
     if (status != STATUS_OK)
@@ -179,7 +179,7 @@ static bool open_filters(struct recovered *r)
     enum status status = load_filters(r, problem, sizeof problem);
     if (status == STATUS_OK)
         return true;
-    if (status == STATUS_MORE && store_position(r->store) == 0)
+    if (status == STATUS_MORE && store_position(&r->store->applier) == 0)
         return true;
     if (status == STATUS_STOPPING)
         return false;
@@ -190,7 +190,7 @@ static bool open_filters(struct recovered *r)
 /* Is what comes next in the journal taken over, perhaps? No window has that. */
 static bool may_be_imported(const struct recovered *r)
 {
-    return store_position(r->store) < r->mark.until;
+    return store_position(&r->store->applier) < r->mark.until;
 }
 
 static void begin_trends(struct recovered *r, uint64_t position)
@@ -213,13 +213,13 @@ static bool load_trends(struct recovered *r)
         return false;
     }
     enum status status = trends_load(r->trends, r->trend_path, problem, sizeof problem);
-    if (status == STATUS_OK && trends_position(r->trends) > store_position(r->store)) {
+    if (status == STATUS_OK && trends_position(r->trends) > store_position(&r->store->applier)) {
         snprintf(problem, sizeof problem,
                  "the file of the windowed boards is newer than the store");
         trends_begin(r->trends, 0, 0);
         status = STATUS_DAMAGED;
     }
-    if (status != STATUS_OK && store_position(r->store) > 0)
+    if (status != STATUS_OK && store_position(&r->store->applier) > 0)
         log_warn("%s; building the windowed boards from the journal", problem);
     r->trend_position = trends_position(r->trends);
     return true;
@@ -232,7 +232,7 @@ static void follow_trends(struct recovered *r)
     struct progress progress =
         progress_start(r, "advancing the windowed boards to the position of the store");
     struct catch_up how = catch_up_of(r, &progress);
-    uint64_t position = store_position(r->store);
+    uint64_t position = store_position(&r->store->applier);
     if (r->trends == NULL || trends_position(r->trends) == position)
         return;
     if (trends_meet_import(r))
@@ -267,7 +267,8 @@ static bool open_hot(struct recovered *r)
         return true;
     struct hot_memory_options options = {
         .budget = r->budget,
-        .store = r->store,
+        .store = r->store != NULL ? &r->store->reader : NULL,
+        .admin = r->store != NULL ? &r->store->admin : NULL,
         .filters = r->filters,
         .exclusive = r->exclusive,
         .shelf_max = (uint32_t)r->options->shelf_max,
@@ -318,7 +319,7 @@ static enum status forget_tokens(struct recovered *r)
 static enum status restore_tokens(struct recovered *r)
 {
     struct store_visitor visitor = {.token = restore_token, .context = r};
-    enum status status = store_visit(r->store, &visitor);
+    enum status status = store_visit(&r->store->admin, &visitor);
     if (status == STATUS_NO_MEMORY)
         status = forget_tokens(r);
     if (status == STATUS_NO_MEMORY)
@@ -336,7 +337,7 @@ static bool restore_words(struct recovered *r)
 {
     if (r->store == NULL)
         return true;
-    enum status status = store_names_restore(r->store, r->names);
+    enum status status = store_names_restore(&r->store->admin, r->names);
     if (status != STATUS_OK)
         say_failed("read names from the store", status, "");
     if (status != STATUS_OK || r->offline)
@@ -493,7 +494,7 @@ static enum status open_journal(struct replay *replay, struct journal_report *re
 /* Memory is not for so much, or not for this: it goes to the store first, and memory begins empty. */
 static bool project_first(struct recovered *r, uint64_t end)
 {
-    if (end == store_position(r->store))
+    if (end == store_position(&r->store->applier))
         return true;
     char problem[512] = "";
     struct progress progress = progress_start(r, "writing the journal's events to the store");
@@ -506,7 +507,8 @@ static bool project_first(struct recovered *r, uint64_t end)
     if (r->hot != NULL)
         hot_close(r->hot);
     r->hot = NULL;
-    enum status status = catch_up_store(&how, r->store, r->filters, end, problem, sizeof problem);
+    enum status status =
+        catch_up_store(&how, &r->store->applier, r->filters, end, problem, sizeof problem);
     if (status != STATUS_OK)
         say_failed("write the journal's events to the store", status, problem);
     if (status == STATUS_OK && imported && r->trends != NULL)
@@ -549,7 +551,7 @@ static bool replay_journal(struct recovered *r)
     replay->r = r;
     replay->run = RUN;
     replay->progress = progress_start(r, "replaying the journal");
-    replay->from = r->store != NULL ? store_position(r->store) : 0;
+    replay->from = r->store != NULL ? store_position(&r->store->applier) : 0;
     replay->newest_s = r->mark.newest_s;
     replay->too_much = r->offline || replay->from < r->mark.until;
     bool opened = open_journal(replay, &report) == STATUS_OK;
@@ -595,7 +597,8 @@ struct projector_options recover_projector(const struct recovered *r)
         .journal_directory = r->journal_directory,
         .filter_path = r->filter_path,
         .journal = r->journal,
-        .store = r->store,
+        .applier = &r->store->applier,
+        .admin = &r->store->admin,
         .filters = r->filters,
         .trend_path = r->trend_path,
         .trends = r->trends,

@@ -52,7 +52,7 @@ void recover_boards(struct recovered *r)
 {
     char problem[512] = "";
     uint64_t position = 0;
-    uint64_t reached = r->store == NULL ? 0 : store_position(r->store);
+    uint64_t reached = r->store == NULL ? 0 : store_position(&r->store->applier);
     if (reached == 0 || r->hot == NULL || !r->options->boards)
         return;
     enum status status =

@@ -11,7 +11,7 @@ void recover_reach_time(struct recovered *r, uint32_t newest_s)
 {
     struct store_stats stats = {0};
     if (r->store != NULL)
-        store_stats(r->store, &stats);
+        store_stats(&r->store->admin, &stats);
     timeline_raise(r->timeline, stats.newest_s > newest_s ? stats.newest_s : newest_s);
     r->now_s = timeline_least(r->timeline);
 }

@@ -136,7 +136,7 @@ static bool start_projector(struct serving *s)
     if (s->options.boards)
         options.save = save_boards;
     options.context = s;
-    server_projected(&s->server, store_position(parts->store));
+    server_projected(&s->server, store_position(&parts->store->applier));
     if (hot_memory_start(parts->hot))
         s->projector = projector_start(&options, problem, sizeof problem);
     if (s->projector != NULL)
@@ -224,7 +224,7 @@ static bool start_server(struct serving *s)
                                  .hot = s->parts.hot,
                                  .journal = s->parts.journal,
                                  .timeline = s->parts.timeline,
-                                 .store = s->parts.store,
+                                 .store = s->parts.store != NULL ? &s->parts.store->admin : NULL,
                                  .projector = s->projector,
                                  .filters = s->parts.filters,
                                  .trends = s->parts.trends,

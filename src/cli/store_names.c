@@ -24,13 +24,13 @@ static int compare_names(const void *a, const void *b)
     return (int)((const struct store_name *)a)->index - (int)((const struct store_name *)b)->index;
 }
 
-enum status store_names_restore(struct store *store, struct names *names)
+enum status store_names_restore(struct store_admin *admin, struct names *names)
 {
     struct name_list *list = calloc(1, sizeof *list);
     if (list == NULL)
         return STATUS_NO_MEMORY;
     struct store_visitor visitor = {.name = collect_name, .context = list};
-    enum status status = store_visit(store, &visitor);
+    enum status status = store_visit(admin, &visitor);
     qsort(list->names, list->count, sizeof list->names[0], compare_names);
     for (size_t i = 0; i < list->count && status == STATUS_OK; i++) {
         const struct store_name *name = &list->names[i];

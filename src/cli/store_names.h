@@ -9,6 +9,6 @@
 
 /* Puts them back. DAMAGED if they contradict each other or what is there; else what the store says,
  * or NO_MEMORY. */
-enum status store_names_restore(struct store *store, struct names *names);
+enum status store_names_restore(struct store_admin *admin, struct names *names);
 
 #endif

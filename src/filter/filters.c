@@ -137,9 +137,9 @@ static void prefetch_reaction(const struct filters *filters, const struct store_
 void filters_before(struct filters *filters, const struct store_changes *changes)
 {
     uint64_t seed = filters->seed;
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
-        if (i + AHEAD < changes->reaction_count)
+    for (size_t i = 0; i < changes->user.reaction_count; i++) {
+        const struct store_reaction *change = &changes->user.reactions[i];
+        if (i + AHEAD < changes->user.reaction_count)
             prefetch_reaction(filters, change + AHEAD);
         if (!is_made(change))
             continue;
@@ -147,19 +147,19 @@ void filters_before(struct filters *filters, const struct store_changes *changes
         known_add_reaction(filters_known(filters), seed, change);
         filters_next_made(filters, change);
     }
-    for (size_t i = 0; i < changes->count_count; i++) {
-        if (i + AHEAD < changes->count_count)
+    for (size_t i = 0; i < changes->item.count_count; i++) {
+        if (i + AHEAD < changes->item.count_count)
             filter_prefetch(filters_known(filters),
-                            item_key(seed, changes->counts[i + AHEAD].item));
-        known_add(filters_known(filters), item_key(seed, changes->counts[i].item));
-        filters_next_item(filters, changes->counts[i].item);
+                            item_key(seed, changes->item.counts[i + AHEAD].item));
+        known_add(filters_known(filters), item_key(seed, changes->item.counts[i].item));
+        filters_next_item(filters, changes->item.counts[i].item);
     }
 }
 
 void filters_after(struct filters *filters, const struct store_changes *changes)
 {
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
+    for (size_t i = 0; i < changes->user.reaction_count; i++) {
+        const struct store_reaction *change = &changes->user.reactions[i];
         if (change->time_s != 0 || !change->was_live)
             continue;
         filter_remove(filters_live(filters), reaction_key_of(filters->seed, change));
@@ -216,11 +216,11 @@ static struct filter *filter_for(struct memory_budget *budget, uint64_t keys)
     return filter != NULL ? filter : filter_new(budget, 0);
 }
 
-enum status filters_rebuild(struct filters *filters, struct store *store,
+enum status filters_rebuild(struct filters *filters, struct store_admin *admin,
                             filters_progress_fn *progress, void *context)
 {
     struct store_stats stats;
-    store_stats(store, &stats);
+    store_stats(admin, &stats);
     struct rebuild rebuild = {.seed = filters->seed,
                               .live = filter_for(filters->budget, stats.reactions),
                               .known = filter_new(filters->budget, 0),
@@ -229,7 +229,7 @@ enum status filters_rebuild(struct filters *filters, struct store *store,
                               .context = context};
     enum status status = STATUS_NO_MEMORY;
     if (rebuild.live != NULL && rebuild.known != NULL)
-        status = store_visit(store, &(struct store_visitor){.reaction = rebuild_reaction,
+        status = store_visit(admin, &(struct store_visitor){.reaction = rebuild_reaction,
                                                             .count = rebuild_item,
                                                             .context = &rebuild});
     if (status != STATUS_OK) {

@@ -56,7 +56,7 @@ uint64_t filters_room(const struct filters *filters);
 struct filters_move_stats {
     uint64_t moves; /* ended, since start */
     uint64_t bytes; /* of the filters that are being made, beside those in use; 0: none are */
-    uint32_t part;  /* of STORE_PARTS, how far they are */
+    uint32_t part;  /* of STORE_PARTITIONS, how far they are */
 };
 void filters_move_stats(const struct filters *filters, struct filters_move_stats *out);
 
@@ -70,7 +70,7 @@ void filters_after(struct filters *filters, const struct store_changes *changes)
  * again; OK: there is nothing to be done now. Anything else is what the store said, or NO_MEMORY: the
  * filters are as they were, and a later call begins anew.
  */
-enum status filters_move(struct filters *filters, struct store *store);
+enum status filters_move(struct filters *filters, struct store_admin *admin);
 
 /*
  * Whole file, checksummed, with format version, the seed and the position; written beside and
@@ -92,7 +92,7 @@ enum status filters_load(struct filters *filters, const char *path, uint64_t *po
  * From what the store has. What the store says, or NO_MEMORY; after any but OK the filters are as
  * they were. There is no failure for lack of memory later on: a filter that cannot grow is open.
  */
-enum status filters_rebuild(struct filters *filters, struct store *store,
+enum status filters_rebuild(struct filters *filters, struct store_admin *admin,
                             filters_progress_fn *progress, void *context);
 
 #endif

@@ -57,7 +57,7 @@ void filters_next_drop(struct filters *filters)
 void filters_next_made(struct filters *filters, const struct store_reaction *reaction)
 {
     const struct filters_next *next = &filters->next;
-    if (next->live != NULL && store_user_part(reaction->user) < next->part)
+    if (next->live != NULL && store_user_partition(reaction->user) < next->part)
         filter_add(next->live, reaction_key_of(filters->seed, reaction));
     if (next->known != NULL)
         known_add_reaction(next->known, filters->seed, reaction);
@@ -66,7 +66,7 @@ void filters_next_made(struct filters *filters, const struct store_reaction *rea
 void filters_next_removed(struct filters *filters, const struct store_reaction *reaction)
 {
     const struct filters_next *next = &filters->next;
-    if (next->live != NULL && store_user_part(reaction->user) < next->part)
+    if (next->live != NULL && store_user_partition(reaction->user) < next->part)
         filter_remove(next->live, reaction_key_of(filters->seed, reaction));
 }
 
@@ -107,14 +107,14 @@ static uint64_t known_keys(const struct filters *filters, uint64_t reactions)
 }
 
 /* Is most of it dead? */
-static bool is_stale(const struct filters *filters, struct store *store)
+static bool is_stale(const struct filters *filters, struct store_admin *admin)
 {
     const struct filter *known = filters_known(filters);
     uint64_t part = atomic_load_explicit(&known->keys, memory_order_relaxed) / STALE_PART;
     if (filters->known_kept == 0 || filters->known_kept >= part || !filter_is_large(known))
         return false;
     struct store_stats stats;
-    store_stats(store, &stats);
+    store_stats(admin, &stats);
     return known_keys(filters, stats.reactions) < part;
 }
 
@@ -124,20 +124,20 @@ static bool wants_move_live(const struct filters *filters)
     return filter_is_scattered(live) || (may_resize(filters) && filter_is_loose(live));
 }
 
-static bool wants_move_known(const struct filters *filters, struct store *store)
+static bool wants_move_known(const struct filters *filters, struct store_admin *admin)
 {
     const struct filter *known = filters_known(filters);
     return filter_is_scattered(known) ||
-           (may_resize(filters) && (filter_is_loose(known) || is_stale(filters, store)));
+           (may_resize(filters) && (filter_is_loose(known) || is_stale(filters, admin)));
 }
 
 /* How many there are. An open one has stopped counting. */
-static struct filters_keys count_keys(const struct filters *filters, struct store *store)
+static struct filters_keys count_keys(const struct filters *filters, struct store_admin *admin)
 {
     struct filter_stats live, known;
     struct store_stats stats;
     filters_stats(filters, &live, &known);
-    store_stats(store, &stats);
+    store_stats(admin, &stats);
     uint64_t alive = known_keys(filters, stats.reactions);
     bool resize = may_resize(filters) && (known.open || alive < known.keys);
     return (struct filters_keys){.live = live.open ? stats.reactions : live.keys,
@@ -145,13 +145,13 @@ static struct filters_keys count_keys(const struct filters *filters, struct stor
 }
 
 /* OK, NO_MEMORY. */
-static enum status move_begin(struct filters *filters, struct store *store)
+static enum status move_begin(struct filters *filters, struct store_admin *admin)
 {
     struct filters_next *next = &filters->next;
     struct filter *live = filters_live(filters), *known = filters_known(filters);
-    bool move_live = wants_move_live(filters), move_known = wants_move_known(filters, store);
+    bool move_live = wants_move_live(filters), move_known = wants_move_known(filters, admin);
     bool larger = !may_resize(filters);
-    next->keys = count_keys(filters, store);
+    next->keys = count_keys(filters, admin);
     if (move_live)
         next->live = filter_new_after(live, next->keys.live, larger);
     if (move_known)
@@ -163,10 +163,10 @@ static enum status move_begin(struct filters *filters, struct store *store)
 }
 
 /* They were made for less than half of what there is by now. */
-static bool is_outgrown(const struct filters *filters, struct store *store)
+static bool is_outgrown(const struct filters *filters, struct store_admin *admin)
 {
     const struct filters_next *next = &filters->next;
-    struct filters_keys now = count_keys(filters, store);
+    struct filters_keys now = count_keys(filters, admin);
     return (next->live != NULL && now.live / 2 > next->keys.live) ||
            (next->known != NULL && now.known / 2 > next->keys.known);
 }
@@ -193,26 +193,26 @@ static bool is_open(const struct filter *filter)
 }
 
 /* So many parts have about this many rows, now: the store may grow while a move goes on. */
-static uint32_t parts_of(struct store *store, uint32_t rows)
+static uint32_t parts_of(struct store_admin *admin, uint32_t rows)
 {
     struct store_stats stats;
-    store_stats(store, &stats);
-    uint32_t parts = (uint32_t)((uint64_t)STORE_PARTS * rows / (stats.reactions + rows));
+    store_stats(admin, &stats);
+    uint32_t parts = (uint32_t)((uint64_t)STORE_PARTITIONS * rows / (stats.reactions + rows));
     return parts > 0 ? parts : 1;
 }
 
 /* OK: the next few parts are in. */
-static enum status move_parts(struct filters *filters, struct store *store, uint32_t rows)
+static enum status move_parts(struct filters *filters, struct store_admin *admin, uint32_t rows)
 {
     struct filters_next *next = &filters->next;
-    uint32_t left = STORE_PARTS - next->part, some = parts_of(store, rows);
+    uint32_t left = STORE_PARTITIONS - next->part, some = parts_of(admin, rows);
     uint32_t end = next->part + (some < left ? some : left);
     const struct store_visitor visitor = {.reaction = move_reaction,
                                           .count = next->known != NULL ? move_item : NULL,
                                           .context = filters,
-                                          .part_first = next->part,
-                                          .part_end = end};
-    enum status status = store_visit(store, &visitor);
+                                          .partition_first = next->part,
+                                          .partition_end = end};
+    enum status status = store_visit(admin, &visitor);
     if (status == STATUS_OK && (is_open(next->live) || is_open(next->known)))
         status = STATUS_NO_MEMORY;
     next->part = end;
@@ -242,27 +242,27 @@ static void move_end(struct filters *filters)
     atomic_fetch_add_explicit(&filters->moves, 1, memory_order_relaxed);
 }
 
-enum status filters_move(struct filters *filters, struct store *store)
+enum status filters_move(struct filters *filters, struct store_admin *admin)
 {
-    return filters_move_rows(filters, store, CALL_ROWS);
+    return filters_move_rows(filters, admin, CALL_ROWS);
 }
 
-enum status filters_move_rows(struct filters *filters, struct store *store, uint32_t rows)
+enum status filters_move_rows(struct filters *filters, struct store_admin *admin, uint32_t rows)
 {
     enum status status = STATUS_OK;
-    if (!is_moving(filters) && !wants_move_live(filters) && !wants_move_known(filters, store))
+    if (!is_moving(filters) && !wants_move_live(filters) && !wants_move_known(filters, admin))
         return STATUS_OK;
-    if (is_moving(filters) && is_outgrown(filters, store)) {
+    if (is_moving(filters) && is_outgrown(filters, admin)) {
         filters_next_drop(filters);
         return STATUS_OK;
     }
     if (!is_moving(filters))
-        status = move_begin(filters, store);
+        status = move_begin(filters, admin);
     if (status == STATUS_OK)
-        status = move_parts(filters, store, rows);
+        status = move_parts(filters, admin, rows);
     if (status != STATUS_OK)
         filters_next_drop(filters);
-    else if (filters->next.part < STORE_PARTS)
+    else if (filters->next.part < STORE_PARTITIONS)
         status = STATUS_MORE;
     else
         move_end(filters);

@@ -76,7 +76,7 @@ void filters_known_lost(struct filters *filters);
 /* Gives them up. */
 void filters_next_drop(struct filters *filters);
 /* filters_move, each call of a move about so many rows. */
-enum status filters_move_rows(struct filters *filters, struct store *store, uint32_t rows);
+enum status filters_move_rows(struct filters *filters, struct store_admin *admin, uint32_t rows);
 
 /* Keys of three sorts are hashed apart: reactions, shelves, items. */
 #define FILTERS_SORT_REACTION 0x2545f4914f6cdd1dULL

@@ -134,6 +134,18 @@ struct hot_request {
     uint32_t until_s; /* since when the next round is; 0: this one begins */
 };
 
+enum hot_boards_state {
+    HOT_BOARDS_OK,
+    HOT_BOARDS_LOADING,  /* Boards were read from a file; some entries may still be outdated. */
+    HOT_BOARDS_COUNTING, /* Boards are being filled by reading all counters. */
+};
+
+/* For INFO. */
+static inline const char *hot_boards_state_text(enum hot_boards_state state)
+{
+    return state == HOT_BOARDS_OK ? "ok" : state == HOT_BOARDS_LOADING ? "loading" : "counting";
+}
+
 struct hot_stats {
     uint64_t users;
     uint64_t shelves;
@@ -157,8 +169,8 @@ struct hot_stats {
     uint64_t board_entries;
     uint64_t board_bytes;
     uint64_t board_bytes_max;
-    uint64_t board_fills;     /* passes over the store to fill some */
-    const char *boards_state; /* "ok", "loading" or "counting" */
+    uint64_t board_fills; /* passes over the store to fill some */
+    enum hot_boards_state boards_state;
 };
 
 struct hot;

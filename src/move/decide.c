@@ -53,7 +53,7 @@ static enum status ask_reactions(struct import *import, struct known *known,
     questions->key_count = 0;
     if (count == 0)
         return STATUS_OK;
-    enum status status = store_read_reactions(import->options.carry.store, questions->keys, count);
+    enum status status = store_read_reactions(import->options.reader, questions->keys, count);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         known->entries[questions->key_entries[i]].value = questions->keys[i].time_s;
     return status;
@@ -67,8 +67,8 @@ static enum status ask_items(struct import *import, struct known *known,
     questions->values.used = 0;
     if (count == 0)
         return STATUS_OK;
-    enum status status = store_read_items(import->options.carry.store, NULL, questions->items,
-                                          count, &questions->values);
+    enum status status =
+        store_read_items(import->options.reader, NULL, questions->items, count, &questions->values);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         const struct store_item *item = &questions->items[i];
         struct known_entry *entry = &known->entries[questions->item_entries[i]];

@@ -169,12 +169,12 @@ static enum status write_count(void *context, const struct store_count *count)
     return STATUS_OK;
 }
 
-enum status export_write(struct store *store, const struct names *names,
+enum status export_write(struct store_admin *admin, const struct names *names,
                          const struct export_times *times, int fd, export_progress_fn *progress,
                          void *context, struct export_report *report)
 {
     struct store_stats stats;
-    store_stats(store, &stats);
+    store_stats(admin, &stats);
     *report = (struct export_report){0};
     struct export export = {.names = names,
                             .times = times,
@@ -190,9 +190,9 @@ enum status export_write(struct store *store, const struct names *names,
         return STATUS_NO_MEMORY;
     enum status status = write_names(&export);
     if (status == STATUS_OK)
-        status = store_visit(store, &reactions);
+        status = store_visit(admin, &reactions);
     if (status == STATUS_OK)
-        status = store_visit(store, &counts);
+        status = store_visit(admin, &counts);
     if (status == STATUS_OK)
         status = buffer_write(&export);
     free(export.buffer);

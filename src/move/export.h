@@ -32,7 +32,7 @@ struct export_times {
 };
 
 /* To a file or a pipe, which is the caller's. OK; IO_FAILED with an error; or what the store says. */
-enum status export_write(struct store *store, const struct names *names,
+enum status export_write(struct store_admin *admin, const struct names *names,
                          const struct export_times *times, int fd, export_progress_fn *progress,
                          void *context, struct export_report *report);
 

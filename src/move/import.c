@@ -401,7 +401,7 @@ struct import *import_open(const struct import_options *options, char *problem, 
         return NULL;
     }
     struct store_stats stats = {0};
-    store_stats(options->carry.store, &stats);
+    store_stats(options->carry.admin, &stats);
     uint32_t recorded_s = import->options.recorded_s;
     import->change_s = stats.newest_s < recorded_s ? recorded_s : stats.newest_s + 1;
     import->projector = projector_start(&import->options.carry, problem, size);
@@ -434,7 +434,7 @@ enum status import_finish(struct import *import)
     import->finished = true;
     projector_stop(import->projector); /* with a checkpoint */
     import->projector = NULL;
-    store_stats(import->options.carry.store, &stats);
+    store_stats(import->options.carry.admin, &stats);
     uint64_t end = journal_appended(import->record.journal);
     if (stats.durable < end)
         return import_fail(import, STATUS_IO_FAILED, "the store could not be flushed");

@@ -27,6 +27,7 @@ struct import;
 
 /* All that is pointed to outlives the import. */
 struct import_options {
+    struct store_reader *reader;    /* of the store that the projector writes */
     struct projector_options carry; /* how events get to the store, which has the whole journal */
     struct names *names;
     const char *directory;     /* of the data: the mark goes there */

@@ -156,7 +156,7 @@ static void collect_boards(struct server *server, struct metrics *out)
 {
     struct hot_stats stats;
     hot_stats(server->parts.hot, &stats);
-    out->texts[TEXT_BOARDS_STATE] = stats.boards_state;
+    out->texts[TEXT_BOARDS_STATE] = hot_boards_state_text(stats.boards_state);
     out->numbers[NUMBER_BOARDS] = stats.boards;
     out->numbers[NUMBER_BOARDS_OFF] = stats.boards_off;
     out->numbers[NUMBER_BOARDS_FULL] = stats.boards_full;
@@ -195,9 +195,9 @@ static void collect_store(struct server *server, struct metrics *out)
     if (server->parts.store == NULL)
         return;
     store_stats(server->parts.store, &stats);
-    out->texts[TEXT_STORE_NAME] = server->parts.store->ops->name;
-    out->texts[TEXT_STORE_STATE] = stats.state;
-    out->numbers[NUMBER_STORE_OK] = strcmp(stats.state, "ok") == 0;
+    out->texts[TEXT_STORE_NAME] = server->parts.store->functions->name;
+    out->texts[TEXT_STORE_STATE] = store_state_text(stats.state);
+    out->numbers[NUMBER_STORE_OK] = stats.state == STORE_OK;
     out->numbers[NUMBER_STORE_POSITION] = stats.position;
     out->numbers[NUMBER_STORE_DURABLE] = stats.durable;
     out->numbers[NUMBER_STORE_REACTIONS] = stats.reactions;
@@ -227,7 +227,7 @@ static void collect_filter(struct server *server, struct metrics *out)
     out->numbers[NUMBER_KNOWN_SEGMENTS] = known.segments;
     out->numbers[NUMBER_FILTER_MOVES] = moving.moves;
     out->numbers[NUMBER_FILTER_MOVING_BYTES] = moving.bytes;
-    out->numbers[NUMBER_FILTER_MOVING_PERCENT] = (uint64_t)moving.part * 100 / STORE_PARTS;
+    out->numbers[NUMBER_FILTER_MOVING_PERCENT] = (uint64_t)moving.part * 100 / STORE_PARTITIONS;
     collect_hot(server, out); /* it counts what the filters said */
 }
 

@@ -41,7 +41,7 @@ struct server_parts {
     struct journal *journal;
     struct memory_budget *budget;
     struct timeline *timeline;   /* NULL: what is recorded is what the clock says */
-    struct store *store;         /* for INFO, as are the next two; each may be NULL */
+    struct store_admin *store;   /* for INFO, as are the next two; each may be NULL */
     struct projector *projector; /* tells server_projected where it is */
     struct filters *filters;
     struct trends *trends;   /* for INFO too; may be NULL */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 struct target {
-    struct store *store;     /* NULL: there already */
-    struct filters *filters; /* NULL: none */
-    struct trends *trends;   /* likewise */
+    struct store_applier *applier; /* NULL: there already */
+    struct filters *filters;       /* NULL: none */
+    struct trends *trends;         /* likewise */
     uint32_t now_s;
 };
 
@@ -20,8 +20,8 @@ static enum status target_apply(const struct target *target, const struct window
     enum status status = STATUS_OK;
     if (target->filters != NULL)
         filters_before(target->filters, changes);
-    if (target->store != NULL)
-        status = store_apply(target->store, changes);
+    if (target->applier != NULL)
+        status = store_apply(target->applier, changes);
     if (status != STATUS_OK)
         snprintf(problem, size, "events could not be written to the store: %s",
                  status_sentence(status));
@@ -57,13 +57,13 @@ static enum status windows_apply(const struct catch_up *how, const struct target
     return status;
 }
 
-static enum status catch_up(const struct catch_up *how, struct store *store,
+static enum status catch_up(const struct catch_up *how, struct store_applier *applier,
                             struct filters *filters, uint64_t from, uint64_t to, char *problem,
                             size_t size)
 {
     if (from >= to)
         return STATUS_OK;
-    struct target target = {.store = store, .filters = filters, .now_s = how->now_s};
+    struct target target = {.applier = applier, .filters = filters, .now_s = how->now_s};
     if (how->trends != NULL && trends_position(how->trends) == from)
         target.trends = how->trends;
     struct window window;
@@ -85,8 +85,8 @@ enum status catch_up_trends(const struct catch_up *how, uint64_t to, char *probl
     return catch_up(how, NULL, NULL, trends_position(how->trends), to, problem, size);
 }
 
-enum status catch_up_store(const struct catch_up *how, struct store *store, struct filters *filters,
-                           uint64_t to, char *problem, size_t size)
+enum status catch_up_store(const struct catch_up *how, struct store_applier *applier,
+                           struct filters *filters, uint64_t to, char *problem, size_t size)
 {
-    return catch_up(how, store, filters, store_position(store), to, problem, size);
+    return catch_up(how, applier, filters, store_position(applier), to, problem, size);
 }

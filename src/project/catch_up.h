@@ -44,7 +44,7 @@ enum status catch_up_trends(const struct catch_up *how, uint64_t to, char *probl
  * the same position, with it. Nothing is flushed or saved. What is not OK comes from the journal or
  * the store; what was applied by then stays, and the filters say at least "maybe" to all of it.
  */
-enum status catch_up_store(const struct catch_up *how, struct store *store, struct filters *filters,
-                           uint64_t to, char *problem, size_t size);
+enum status catch_up_store(const struct catch_up *how, struct store_applier *applier,
+                           struct filters *filters, uint64_t to, char *problem, size_t size);
 
 #endif

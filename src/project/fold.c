@@ -369,16 +369,18 @@ void fold_take(struct fold *fold, uint64_t position, struct store_changes *chang
     fold->taken = true;
     size_t kept = reactions_part(fold->reactions.at, fold->reactions.used);
     *changes = (struct store_changes){
-        .reactions = fold->reactions.at,
-        .reaction_count = kept,
-        .passed = (const struct store_reaction *)fold->reactions.at + kept,
-        .passed_count = fold->reactions.used - kept,
-        .counts = fold->counts.at,
-        .count_count = counts_close_gaps(fold->counts.at, fold->counts.used),
+        .user = {.reactions = fold->reactions.at,
+                 .reaction_count = kept,
+                 .transient = (const struct store_reaction *)fold->reactions.at + kept,
+                 .transient_count = fold->reactions.used - kept},
+        .item = {.reactions = fold->reactions.at,
+                 .reaction_count = kept,
+                 .counts = fold->counts.at,
+                 .count_count = counts_close_gaps(fold->counts.at, fold->counts.used),
+                 .tokens = fold->tokens.at,
+                 .token_count = fold->tokens.used},
         .names = fold->names.at,
         .name_count = fold->names.used,
-        .tokens = fold->tokens.at,
-        .token_count = fold->tokens.used,
         .position = position,
     };
 }

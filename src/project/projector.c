@@ -26,7 +26,7 @@
 static bool projector_init(struct projector *projector, char *problem, size_t size)
 {
     const struct projector_options *options = &projector->options;
-    uint64_t position = store_position(options->store);
+    uint64_t position = store_position(options->applier);
     projector->wall_ms = clock_wall_ms;
     projector->window_bytes = options->window_events * EVENT_BYTES;
     projector->filter_position = options->filter_position;

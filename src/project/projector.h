@@ -43,8 +43,9 @@ struct projector_options {
     const char *journal_directory;
     const char *filter_path;
     struct journal *journal;
-    struct store *store;
-    struct filters *filters; /* as of the store's position */
+    struct store_applier *applier;
+    struct store_admin *admin; /* for filters_move, and for what is wrong after a failure */
+    struct filters *filters;   /* as of the store's position */
     const char *trend_path;
     struct trends *trends; /* as of the store's position; NULL: none are kept */
     bool trends_pass;      /* what is carried is of other times: no window has it */

@@ -74,9 +74,10 @@ static enum projector_step store_refused(struct projector *projector, const char
         return STEP_WAIT;
     }
     struct store_stats stats = {0};
-    store_stats(projector->options.store, &stats);
-    bool told = stats.state != NULL && strcmp(stats.state, "ok") != 0;
-    return step_fail(projector, what, told ? stats.state : status_sentence(status));
+    store_stats(projector->options.admin, &stats);
+    bool says_why = stats.state != STORE_OK;
+    return step_fail(projector, what,
+                     says_why ? store_state_text(stats.state) : status_sentence(status));
 }
 
 static uint64_t position_of(struct projector *projector)
@@ -126,8 +127,8 @@ static void publish(struct projector *projector)
     stats->position = changes->position;
     stats->windows++;
     stats->events += window_events(window);
-    stats->changes +=
-        changes->reaction_count + changes->count_count + changes->name_count + changes->token_count;
+    stats->changes += changes->user.reaction_count + changes->item.count_count +
+                      changes->name_count + changes->item.token_count;
     pthread_cond_broadcast(&projector->reached);
     projector->oldest_ms = window->more ? (uint64_t)window->next_s * 1000 : projector->read_ms;
     pthread_mutex_unlock(&projector->lock);
@@ -146,7 +147,7 @@ static void count_window(struct projector *projector)
 
 static enum projector_step window_finish(struct projector *projector)
 {
-    enum status status = store_apply(projector->options.store, &projector->window.changes);
+    enum status status = store_apply(projector->options.applier, &projector->window.changes);
     if (status != STATUS_OK)
         return store_refused(projector, "events could not be written to the store", status);
     io_fault_point("project.applied");
@@ -233,7 +234,7 @@ enum projector_step projector_checkpoint(struct projector *projector)
 {
     ASSERT(!projector->pending && !projector->failed);
     io_fault_point("project.flush");
-    enum status status = store_flush(projector->options.store);
+    enum status status = store_flush(projector->options.applier);
     if (status != STATUS_OK)
         return store_refused(projector, "the store could not be flushed", status);
     io_fault_point("project.flushed");
@@ -262,7 +263,7 @@ void projector_tidy(struct projector *projector, bool busy)
     if (projector->pending || projector->failed || began_ns < projector->tidy_next_ns ||
         (busy && !projector->tidying))
         return;
-    enum status status = filters_move(projector->options.filters, projector->options.store);
+    enum status status = filters_move(projector->options.filters, projector->options.admin);
     uint64_t took_ns = clock_monotonic_ns() - began_ns;
     uint64_t pause_ns = took_ns * (busy ? TIDY_REST_BUSY : TIDY_REST) / 4;
     projector->tidying = status == STATUS_MORE;

@@ -89,10 +89,10 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
     }
     fold_take(window->fold, journal_cursor_position(window->cursor), &window->changes);
     window->changes.newest_s = window->newest_s;
-    window->changes.token_horizon_s = time_before(window->newest_s, window->token_ttl_s);
-    window->changes.cleared_horizon_s = time_before(window->newest_s, window->changes_ttl_s);
-    if (window->changes.cleared_horizon_s < window->import_s)
-        window->changes.cleared_horizon_s = window->import_s;
+    window->changes.item.token_horizon_s = time_before(window->newest_s, window->token_ttl_s);
+    window->changes.user.cleared_horizon_s = time_before(window->newest_s, window->changes_ttl_s);
+    if (window->changes.user.cleared_horizon_s < window->import_s)
+        window->changes.user.cleared_horizon_s = window->import_s;
     return STATUS_OK;
 }
 

@@ -228,8 +228,8 @@ void trends_apply(struct trends *trends, const struct store_changes *changes, ui
         return;
     pthread_rwlock_wrlock(&trends->lock);
     trends_move(trends, time_s, now_s);
-    for (size_t i = 0; i < changes->count_count; i++) {
-        const struct store_count *count = &changes->counts[i];
+    for (size_t i = 0; i < changes->item.count_count; i++) {
+        const struct store_count *count = &changes->item.counts[i];
         struct trend_board *board = trends_board(trends, count->item.type, count->name);
         if (board != NULL)
             trend_board_add(board, &trends->space, trends->time_s, count->item.id, count->value);

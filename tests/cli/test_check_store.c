@@ -107,7 +107,8 @@ static void carry(uint64_t to)
     char problem[256];
     struct catch_up how = {
         .window = {.journal_directory = journal_path, .budget = &budget, .events_max = 64}};
-    enum status status = catch_up_store(&how, store, filters, to, problem, sizeof problem);
+    enum status status =
+        catch_up_store(&how, &store->applier, filters, to, problem, sizeof problem);
     assert_int_equal(status, STATUS_OK);
 }
 
@@ -121,7 +122,7 @@ static void close_store(void)
 {
     if (store == NULL)
         return;
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
     store = NULL;
 }
@@ -196,9 +197,10 @@ static void test_a_count_that_is_wrong(void **state)
 {
     (void)state;
     struct store_count one_more = {.item.id.lo = 42, .name = NAME_INDEX_LIKE, .value = 1};
-    struct store_changes changes = {.counts = &one_more, .count_count = 1, .position = end};
+    struct store_changes changes = {
+        .item.counts = &one_more, .item.count_count = 1, .position = end};
     carry(middle);
-    assert_int_equal(store_apply(store, &changes), STATUS_OK);
+    assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
     close_store();
     assert_int_equal(check(), 1);
     assert_says(errors, "damaged: the store: video:42: the counter like is 2, but there are 1");
@@ -210,7 +212,7 @@ static void test_a_store_beyond_the_journal(void **state)
     (void)state;
     struct store_changes nothing = {.position = end + 32};
     carry(end);
-    assert_int_equal(store_apply(store, &nothing), STATUS_OK);
+    assert_int_equal(store_apply(&store->applier, &nothing), STATUS_OK);
     close_store();
     assert_int_equal(check(), 1);
     assert_says(errors, "but the journal ends at");

@@ -120,7 +120,7 @@ static void stop(void)
 static uint64_t reactions_in_store(void)
 {
     struct store_stats stats;
-    store_stats(started.parts.store, &stats);
+    store_stats(&started.parts.store->admin, &stats);
     return stats.reactions;
 }
 
@@ -258,7 +258,7 @@ static void test_it_can_be_stopped_anywhere(void **state)
 
     assert_true(stop_everywhere("rocksdb") >= LIKES / 1000); /* it carries the journal there */
     assert_int_equal(reactions_in_store(), LIKES);
-    assert_int_equal(store_flush(started.parts.store), STATUS_OK);
+    assert_int_equal(store_flush(&started.parts.store->applier), STATUS_OK);
     stop();
 
     stop_at = 1; /* there is no file of filters: they are made from the store */

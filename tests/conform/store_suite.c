@@ -5,20 +5,22 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "spans.h"
 
 void store_suite_empty(void **state)
 {
     (void)state;
     struct store *store = store_suite_open();
-    assert_non_null(store->ops->name);
-    assert_int_equal(store_position(store), 0);
+    assert_non_null(store->admin.functions->name);
+    assert_int_equal(store_position(&store->applier), 0);
     assert_int_equal(suite_reactions(store), 0);
     assert_int_equal(suite_time(store, suite_reaction(1, 1, 0, 0)), 0);
     assert_int_equal(suite_value(store, NULL, suite_count(1, 0, 0)), 0);
-    assert_int_equal(store_read_reactions(store, NULL, 0), STATUS_OK);
-    assert_int_equal(store_read_items(store, NULL, NULL, 0, &(struct store_values){0}), STATUS_OK);
-    assert_int_equal(store_apply(store, &(struct store_changes){0}), STATUS_OK);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_read_reactions(&store->reader, NULL, 0), STATUS_OK);
+    assert_int_equal(store_read_items(&store->reader, NULL, NULL, 0, &(struct store_values){0}),
+                     STATUS_OK);
+    assert_int_equal(store_apply(&store->applier, &(struct store_changes){0}), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     char *dump = suite_dump(store);
     assert_string_equal(dump, "");
     free(dump);
@@ -77,20 +79,18 @@ void store_suite_claims(void **state)
     struct store_reaction changes[] = {suite_reaction(2, 2, 1, 5), suite_reaction(3, 3, 1, 0)};
     struct store_count count = suite_count(2, 1, 1);
     changes[1].was_live = true;
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = changes,
-                                                                .reaction_count = 2,
-                                                                .counts = &count,
-                                                                .count_count = 1,
-                                                                .position = 9}),
-                     STATUS_DAMAGED);
-    assert_int_equal(store_position(store), 1);
+    assert_int_equal(
+        store_apply(&store->applier,
+                    &(struct store_changes){BOTH_SPANS(changes, 2), .item.counts = &count,
+                                            .item.count_count = 1, .position = 9}),
+        STATUS_DAMAGED);
+    assert_int_equal(store_position(&store->applier), 1);
     assert_int_equal(suite_time(store, changes[0]), 0);
     assert_int_equal(suite_value(store, NULL, count), 0);
     /* it can be made good: the same position without the claim goes through */
     changes[1].was_live = false;
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = changes,
-                                                                .reaction_count = 2,
-                                                                .position = 9}),
+    assert_int_equal(store_apply(&store->applier,
+                                 &(struct store_changes){BOTH_SPANS(changes, 2), .position = 9}),
                      STATUS_OK);
     assert_int_equal(suite_time(store, changes[0]), 5);
     assert_int_equal(suite_reactions(store), 2);
@@ -117,7 +117,7 @@ void store_suite_keys_are_exact(void **state)
         assert_int_equal(suite_time(store, others[i]), 0);
     for (size_t i = 0; i < 7; i++)
         others[i].time_s = 60 + (uint32_t)i;
-    suite_apply(store, (struct store_changes){.reactions = others, .reaction_count = 7});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(others, 7)});
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(suite_time(store, others[i]), 60 + i);
     assert_int_equal(suite_time(store, base), 50);
@@ -154,10 +154,8 @@ void store_suite_one_bit(void **state)
             counts[counted] = (struct store_count){.item = key.item, .value = (int64_t)counted + 1};
             counted++;
         }
-    suite_apply(store, (struct store_changes){.reactions = all,
-                                              .reaction_count = used,
-                                              .counts = counts,
-                                              .count_count = counted});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(all, used), .item.counts = counts,
+                                              .item.count_count = counted});
     assert_int_equal(suite_reactions(store), used);
     for (size_t i = 0; i < used; i++)
         assert_int_equal(suite_time(store, all[i]), i + 1);
@@ -173,7 +171,7 @@ void store_suite_counts(void **state)
     const struct store_count counts[] = {suite_count(1, 3, 5), suite_count(1, 1, -5),
                                          suite_count(2, 0, 1), suite_count(5, 0, INT64_MAX),
                                          suite_count(6, 0, INT64_MIN)};
-    suite_apply(store, (struct store_changes){.counts = counts, .count_count = 5});
+    suite_apply(store, (struct store_changes){.item.counts = counts, .item.count_count = 5});
     for (size_t i = 0; i < 5; i++)
         assert_true(suite_value(store, NULL, counts[i]) == counts[i].value);
     suite_add(store, suite_count(1, 3, -7));
@@ -193,10 +191,10 @@ void store_suite_zero_counts_vanish(void **state)
         suite_add(store, suite_count(1, 0, 5));
         suite_add(store, suite_count(1, 1, 1));
         if (flushed)
-            assert_int_equal(store_flush(store), STATUS_OK);
+            assert_int_equal(store_flush(&store->applier), STATUS_OK);
         suite_add(store, suite_count(1, 0, -5));
         if (flushed)
-            assert_int_equal(store_flush(store), STATUS_OK);
+            assert_int_equal(store_flush(&store->applier), STATUS_OK);
         char *dump = suite_dump(store);
         assert_string_equal(dump, "count 1:0.1 1 1\n");
         free(dump);
@@ -206,7 +204,7 @@ void store_suite_zero_counts_vanish(void **state)
         free(dump);
         struct store_item item = {.item = suite_count(1, 0, 0).item, .count = 9};
         struct store_values values = {0};
-        assert_int_equal(store_read_items(store, NULL, &item, 1, &values), STATUS_OK);
+        assert_int_equal(store_read_items(&store->reader, NULL, &item, 1, &values), STATUS_OK);
         assert_int_equal(item.count, 0);
         free(values.values);
     }
@@ -236,12 +234,13 @@ void store_suite_many_names(void **state)
     struct store_count counts[LIMIT_NAMES];
     for (size_t i = 0; i < LIMIT_NAMES; i++)
         counts[i] = suite_count(1, (uint8_t)(LIMIT_NAMES - 1 - i), INT64_MIN + (int64_t)i);
-    suite_apply(store, (struct store_changes){.counts = counts, .count_count = LIMIT_NAMES});
+    suite_apply(store,
+                (struct store_changes){.item.counts = counts, .item.count_count = LIMIT_NAMES});
     suite_add(store, suite_count(1, 100, -1));
     counts[LIMIT_NAMES - 1 - 100].value--;
     struct store_item item = {.item = counts[0].item};
     struct store_values values = {0};
-    assert_int_equal(store_read_items(store, NULL, &item, 1, &values), STATUS_OK);
+    assert_int_equal(store_read_items(&store->reader, NULL, &item, 1, &values), STATUS_OK);
     assert_int_equal(item.count, LIMIT_NAMES);
     free(values.values);
     for (size_t i = 0; i < LIMIT_NAMES; i++)
@@ -259,14 +258,14 @@ void store_suite_read_items_appends(void **state)
         items[i].item = suite_count(i / 2, 0, 0).item; /* each asked for twice */
         if (i % 6 == 0)
             suite_apply(store, (struct store_changes){
-                                   .counts = (struct store_count[]){suite_count(i / 2, 1, 1),
-                                                                    suite_count(i / 2, 9, -2)},
-                                   .count_count = 2});
+                                   .item.counts = (struct store_count[]){suite_count(i / 2, 1, 1),
+                                                                         suite_count(i / 2, 9, -2)},
+                                   .item.count_count = 2});
     }
     struct store_values values = {0};
     for (uint32_t round = 0; round < 2; round++) {
         uint32_t expected = (uint32_t)values.used;
-        assert_int_equal(store_read_items(store, NULL, items, ITEMS, &values), STATUS_OK);
+        assert_int_equal(store_read_items(&store->reader, NULL, items, ITEMS, &values), STATUS_OK);
         for (uint64_t i = 0; i < ITEMS; i++) {
             assert_int_equal(items[i].first, expected);
             assert_int_equal(items[i].count, i / 2 % 3 == 0 ? 2 : 0);
@@ -285,22 +284,22 @@ void store_suite_position(void **state)
     struct store *store = store_suite_open();
     struct store_reaction one = suite_reaction(1, 2, 3, 100);
     struct store_count plus = suite_count(2, 3, 1);
-    struct store_changes changes = {
-        .reactions = &one, .reaction_count = 1, .counts = &plus, .count_count = 1, .position = 64};
+    struct store_changes changes = {BOTH_SPANS(&one, 1), .item.counts = &plus,
+                                    .item.count_count = 1, .position = 64};
     for (int i = 0; i < 3; i++)
-        assert_int_equal(store_apply(store, &changes), STATUS_OK);
-    assert_int_equal(store_position(store), 64);
+        assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
+    assert_int_equal(store_position(&store->applier), 64);
     assert_int_equal(suite_value(store, NULL, plus), 1);
     one.time_s = 0;
     one.was_live = true;
     changes.position = 32;
-    assert_int_equal(store_apply(store, &changes), STATUS_OK);
+    assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
     assert_int_equal(suite_time(store, one), 100);
     changes.position = 65;
-    assert_int_equal(store_apply(store, &changes), STATUS_OK);
+    assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
     assert_int_equal(suite_time(store, one), 0);
     assert_int_equal(suite_value(store, NULL, plus), 2);
-    assert_int_equal(store_position(store), 65);
+    assert_int_equal(store_position(&store->applier), 65);
     suite_done(store);
 }
 
@@ -310,14 +309,14 @@ void store_suite_flush(void **state)
     struct store *store = store_suite_open();
     struct store_stats stats;
     suite_react(store, suite_reaction(1, 1, 1, 1));
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     suite_react(store, suite_reaction(2, 1, 1, 1));
-    store_stats(store, &stats);
+    store_stats(&store->admin, &stats);
     assert_int_equal(stats.position, 2);
     assert_int_equal(stats.durable, 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(store_flush(store), STATUS_OK);
-    store_stats(store, &stats);
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
+    store_stats(&store->admin, &stats);
     assert_int_equal(stats.durable, 2);
     assert_int_equal(suite_reactions(store), 2);
     suite_done(store);
@@ -344,8 +343,9 @@ static void add_token(struct store *store, uint64_t token, uint32_t time_s, uint
 {
     struct store_token row = {
         .token = {token, ~token}, .time_s = time_s, .item = suite_count(token, 0, 0).item};
-    suite_apply(store, (struct store_changes){
-                           .tokens = &row, .token_count = 1, .token_horizon_s = horizon_s});
+    suite_apply(store, (struct store_changes){.item.tokens = &row,
+                                              .item.token_count = 1,
+                                              .item.token_horizon_s = horizon_s});
 }
 
 /* Tokens before the horizon are not there any more, however far apart the steps are. */
@@ -358,7 +358,7 @@ void store_suite_tokens(void **state)
     const uint32_t horizons_s[] = {100, 101, 130, 500, 499, 0};
     const char *firsts[] = {"token 1.", "token 2.", "token 2.", "token 5.", "token 5.", "token 5."};
     for (size_t i = 0; i < 6; i++) {
-        suite_apply(store, (struct store_changes){.token_horizon_s = horizons_s[i]});
+        suite_apply(store, (struct store_changes){.item.token_horizon_s = horizons_s[i]});
         char *dump = suite_dump(store);
         assert_memory_equal(dump, firsts[i], strlen(firsts[i]));
         free(dump);
@@ -380,21 +380,21 @@ void store_suite_snapshot(void **state)
     (void)state;
     struct store *store = store_suite_open();
     struct store_count count = suite_count(1, 1, 5);
-    struct store_snapshot *before = store_snapshot(store);
+    struct store_snapshot *before = store_snapshot(&store->reader);
     assert_non_null(before);
     suite_add(store, count);
-    struct store_snapshot *between = store_snapshot(store);
+    struct store_snapshot *between = store_snapshot(&store->reader);
     assert_non_null(between);
     suite_add(store, suite_count(1, 1, -5));
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     suite_add(store, suite_count(1, 1, 7));
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     assert_int_equal(suite_value(store, before, count), 0);
     assert_int_equal(suite_value(store, between, count), 5);
     assert_int_equal(suite_value(store, NULL, count), 7);
-    store_release(store, before);
+    store_release(&store->reader, before);
     assert_int_equal(suite_value(store, between, count), 5);
-    store_release(store, between);
+    store_release(&store->reader, between);
     suite_done(store);
 }
 
@@ -413,9 +413,9 @@ void store_suite_visit_stops(void **state)
     const struct store_visitor visitor = {.reaction = stop_third, .context = &seen};
     for (uint32_t i = 0; i < 9; i++)
         suite_react(store, suite_reaction(i, i, 0, 1));
-    assert_int_equal(store_visit(store, &visitor), STATUS_NO_MEMORY);
+    assert_int_equal(store_visit(&store->admin, &visitor), STATUS_NO_MEMORY);
     assert_int_equal(seen, 3);
-    assert_int_equal(store_visit(store, &(struct store_visitor){0}), STATUS_OK);
+    assert_int_equal(store_visit(&store->admin, &(struct store_visitor){0}), STATUS_OK);
     suite_done(store);
 }
 
@@ -429,7 +429,7 @@ struct parts_seen {
 static enum status seen_reaction(void *context, const struct store_reaction *reaction)
 {
     struct parts_seen *seen = context;
-    uint32_t part = store_user_part(reaction->user);
+    uint32_t part = store_user_partition(reaction->user);
     assert_true(part >= seen->first && part < seen->end);
     seen->reactions++;
     return STATUS_OK;
@@ -438,7 +438,7 @@ static enum status seen_reaction(void *context, const struct store_reaction *rea
 static enum status seen_count(void *context, const struct store_count *count)
 {
     struct parts_seen *seen = context;
-    uint32_t part = store_item_part(count->item);
+    uint32_t part = store_item_partition(count->item);
     assert_true(part >= seen->first && part < seen->end);
     seen->counts++;
     return STATUS_OK;
@@ -453,17 +453,18 @@ void store_suite_visit_parts(void **state)
         suite_react(store, suite_reaction(i, i, 0, 1));
         suite_add(store, suite_count(i, 0, 1));
     }
-    static const uint32_t steps[] = {1000, 8192, STORE_PARTS - 1, STORE_PARTS};
+    static const uint32_t steps[] = {1000, 8192, STORE_PARTITIONS - 1, STORE_PARTITIONS};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct parts_seen seen = {0};
-        for (; seen.first < STORE_PARTS; seen.first = seen.end) {
-            seen.end = seen.first + steps[i] < STORE_PARTS ? seen.first + steps[i] : STORE_PARTS;
+        for (; seen.first < STORE_PARTITIONS; seen.first = seen.end) {
+            seen.end =
+                seen.first + steps[i] < STORE_PARTITIONS ? seen.first + steps[i] : STORE_PARTITIONS;
             const struct store_visitor visitor = {.reaction = seen_reaction,
                                                   .count = seen_count,
                                                   .context = &seen,
-                                                  .part_first = seen.first,
-                                                  .part_end = seen.end};
-            assert_int_equal(store_visit(store, &visitor), STATUS_OK);
+                                                  .partition_first = seen.first,
+                                                  .partition_end = seen.end};
+            assert_int_equal(store_visit(&store->admin, &visitor), STATUS_OK);
         }
         assert_int_equal(seen.reactions, 300);
         assert_int_equal(seen.counts, 300);
@@ -491,7 +492,7 @@ void store_suite_verify_counts(void **state)
     }
     uint32_t calls = 0;
     struct store_report report;
-    assert_int_equal(store_verify(store, progress_seen, &calls, &report), STATUS_OK);
+    assert_int_equal(store_verify(&store->admin, progress_seen, &calls, &report), STATUS_OK);
     assert_true(calls >= 1);
     assert_int_equal(report.reactions, 60);
     assert_int_equal(report.counts, 60 + 7 * 2);
@@ -507,16 +508,16 @@ void store_suite_verify_finds(void **state)
     struct store_report report;
     suite_apply(store, (struct store_changes){.names = &kind, .name_count = 1});
     suite_react(store, suite_reaction(1, 42, 5, 9));
-    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(store_verify(&store->admin, NULL, NULL, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, ":42: "));
     suite_add(store, suite_count(42, 5, 1));
     suite_verify(store);
     suite_add(store, suite_count(41, 5, 1));
-    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(store_verify(&store->admin, NULL, NULL, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, ":41: "));
     suite_add(store, suite_count(41, 5, -1));
     suite_add(store, suite_count(42, 5, 1));
-    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(store_verify(&store->admin, NULL, NULL, &report), STATUS_DAMAGED);
     assert_non_null(strstr(report.problem, ":42: "));
     suite_done(store);
 }

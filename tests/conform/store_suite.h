@@ -68,6 +68,10 @@ void suite_verify(struct store *store);
     TEST(store_suite_changes_horizon)                                                              \
     TEST(store_suite_changes_model)                                                                \
     TEST(store_suite_changes_many_lists)                                                           \
+    TEST(store_suite_spans_one_by_one)                                                             \
+    TEST(store_suite_spans_user_only)                                                              \
+    TEST(store_suite_spans_item_only)                                                              \
+    TEST(store_suite_spans_two_orders)                                                             \
     TEST(store_suite_model)                                                                        \
     TEST(store_suite_any_batching)                                                                 \
     TEST(store_suite_threads)

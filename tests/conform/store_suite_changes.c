@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "spans.h"
 #include "store_suite.h"
 
 enum { ALL_MAX = 4096 };
@@ -32,7 +33,8 @@ static enum status take_all(struct store *store, struct id user, uint32_t since_
         struct store_listed *out = malloc((limit + 1) * sizeof(*out));
         memset(out, 0x5a, (limit + 1) * sizeof(*out));
         struct store_listed guard = out[limit], after = changed.last;
-        enum status status = store_list_changes(store, user, since_s, after, out, limit, &changed);
+        enum status status =
+            store_list_changes(&store->reader, user, since_s, after, out, limit, &changed);
         assert_memory_equal(&out[limit], &guard, sizeof(guard));
         if (status == STATUS_OK) {
             assert_true(changed.count <= limit && all->count + changed.count <= ALL_MAX);
@@ -64,8 +66,8 @@ static void change_at(struct store *store, struct store_reaction change, bool se
     change.was_live = suite_time(store, change) != 0;
     struct store_changes changes = {.newest_s = time_s};
     bool passed = !set && !change.was_live;
-    *(passed ? &changes.passed : &changes.reactions) = &change;
-    *(passed ? &changes.passed_count : &changes.reaction_count) = 1;
+    *(passed ? &changes.user.transient : &changes.user.reactions) = &change;
+    *(passed ? &changes.user.transient_count : &changes.user.reaction_count) = 1;
     suite_apply(store, changes);
 }
 
@@ -153,11 +155,11 @@ void store_suite_changes_horizon(void **state)
     assert_int_equal(take_all(store, user, 62, 5, &all), STATUS_START_OVER); /* of a later time */
     must_take(store, user, 60, 5, &all);
     assert_int_equal(all.count, 2);
-    suite_apply(store, (struct store_changes){.newest_s = 70, .cleared_horizon_s = 60});
+    suite_apply(store, (struct store_changes){.newest_s = 70, .user.cleared_horizon_s = 60});
     must_take(store, user, 60, 5, &all);
     assert_int_equal(all.count, 2);
     assert_int_equal(take_all(store, user, 59, 5, &all), STATUS_START_OVER);
-    suite_apply(store, (struct store_changes){.newest_s = 71, .cleared_horizon_s = 61});
+    suite_apply(store, (struct store_changes){.newest_s = 71, .user.cleared_horizon_s = 61});
     assert_int_equal(take_all(store, user, 60, 5, &all), STATUS_START_OVER);
     must_take(store, user, 61, 5, &all);
     assert_int_equal(all.count, 1);
@@ -165,11 +167,11 @@ void store_suite_changes_horizon(void **state)
     must_take(store, user, 0, 5, &all); /* what is live is there whatever its age */
     assert_int_equal(all.count, 1);
     /* Neither falls, also if a window says less. */
-    suite_apply(store, (struct store_changes){.newest_s = 1, .cleared_horizon_s = 1});
+    suite_apply(store, (struct store_changes){.newest_s = 1, .user.cleared_horizon_s = 1});
     assert_int_equal(take_all(store, user, 60, 5, &all), STATUS_START_OVER);
     must_take(store, user, 71, 5, &all);
     assert_int_equal(all.newest_s, 71);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     assert_int_equal(take_all(store, user, 60, 5, &all), STATUS_START_OVER);
     suite_done(store);
 }
@@ -247,10 +249,10 @@ void store_suite_changes_model(void **state)
         change_model(store, model, dice);
         if (step % 100 == 99) {
             model->horizon_s = model->now_s - SPAN;
-            suite_apply(store, (struct store_changes){.cleared_horizon_s = model->horizon_s});
+            suite_apply(store, (struct store_changes){.user.cleared_horizon_s = model->horizon_s});
         }
         if (step % 40 == 0)
-            assert_int_equal(store_flush(store), STATUS_OK);
+            assert_int_equal(store_flush(&store->applier), STATUS_OK);
         if (step % 10 != 0)
             continue;
         uint32_t since_s = model->now_s - (uint32_t)(dice >> 32) % SPAN;
@@ -277,8 +279,7 @@ void store_suite_changes_many_lists(void **state)
                                          .item = {.id.lo = 1, .type = (uint16_t)(i / MANY_KINDS)},
                                          .kind = (uint8_t)(i % MANY_KINDS),
                                          .time_s = 5};
-    suite_apply(store, (struct store_changes){
-                           .reactions = old, .reaction_count = TYPES * MANY_KINDS, .newest_s = 5});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(old, TYPES * MANY_KINDS), .newest_s = 5});
     free(old);
     struct store_reaction last = {
         .user.lo = 3, .item = {.id.lo = 2, .type = TYPES - 1}, .kind = MANY_KINDS - 1};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "spans.h"
 #include "store_suite.h"
 
 /* Either list, asked for in the same way. */
@@ -17,11 +18,11 @@ static size_t page_of(struct store *store, const struct list *list, struct store
                       struct store_listed *out, size_t limit)
 {
     size_t count = 77777;
-    enum status status =
-        list->of_user
-            ? store_list_reactions(store, list->user, list->kind, list->item.type, after, out,
-                                   limit, &count)
-            : store_list_reactors(store, list->item, list->kind, after, out, limit, &count);
+    enum status status = list->of_user
+                             ? store_list_reactions(&store->reader, list->user, list->kind,
+                                                    list->item.type, after, out, limit, &count)
+                             : store_list_reactors(&store->reader, list->item, list->kind, after,
+                                                   out, limit, &count);
     assert_int_equal(status, STATUS_OK);
     assert_true(count <= limit);
     return count;
@@ -110,7 +111,7 @@ void store_suite_lists_order(void **state)
         fill_ordered(store, &list);
         for (size_t limit = 1; limit <= ORDERED + 1; limit++)
             expect_pages(store, &list, ordered, ORDERED, limit);
-        assert_int_equal(store_flush(store), STATUS_OK);
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
         expect_pages(store, &list, ordered, ORDERED, 3);
         suite_done(store);
     }
@@ -135,7 +136,7 @@ void store_suite_lists_ends(void **state)
     others[3].item.type = 2;
     others[4].user.hi = others[4].item.id.hi = 1;
     others[5].user.lo = others[5].item.id.lo = 0;
-    suite_apply(store, (struct store_changes){.reactions = others, .reaction_count = 6});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(others, 6)});
     for (size_t i = 0; i < 2; i++)
         expect_page(store, &lists[i], (struct store_listed){0}, NULL, 0, 10);
     suite_react(store, base);
@@ -225,7 +226,7 @@ static void change_some(struct store *store, uint64_t seed, uint64_t round)
         changes[count++] = change;
         model[user][item][kind] = change.time_s;
     }
-    suite_apply(store, (struct store_changes){.reactions = changes, .reaction_count = count});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(changes, count)});
 }
 
 static int compare_listed(const void *a, const void *b)
@@ -291,7 +292,8 @@ static void expect_user(struct store *store, struct id user, struct store_reacti
     struct store_reaction out[ITEMS * KINDS + 1];
     size_t got;
     for (size_t at = 0; at <= count; at += got) {
-        assert_int_equal(store_list_user(store, user, &after, out, limit, &got), STATUS_OK);
+        assert_int_equal(store_list_user(&store->reader, user, &after, out, limit, &got),
+                         STATUS_OK);
         assert_int_equal(got, count - at < limit ? count - at : limit);
         for (size_t i = 0; i < got; i++) {
             assert_int_equal(store_user_order(&out[i], &wanted[at + i]), 0);
@@ -339,7 +341,8 @@ void store_suite_lists_user(void **state)
     struct store_reaction none;
     size_t count = 7;
     const struct store_reaction first = {0};
-    assert_int_equal(store_list_user(store, users[0], &first, &none, 1, &count), STATUS_OK);
+    assert_int_equal(store_list_user(&store->reader, users[0], &first, &none, 1, &count),
+                     STATUS_OK);
     assert_int_equal(count, 0);
     for (size_t user = 0; user < 4; user++)
         for (size_t i = 0; i < 5; i++) {
@@ -378,7 +381,7 @@ void store_suite_lists_pages(void **state)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         change_some(store, seed, round);
         if (hash_3(seed, round, 1000) % 4 == 0)
-            assert_int_equal(store_flush(store), STATUS_OK);
+            assert_int_equal(store_flush(&store->applier), STATUS_OK);
         for (uint32_t kind = 0; round % 8 == 7 && kind < KINDS; kind++)
             check_lists(store, (uint8_t)kind, hash_3(seed, round, 1001));
         if (round % 8 == 7)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "spans.h"
 #include "store_suite.h"
 
 void store_suite_large_batch(void **state)
@@ -18,14 +19,12 @@ void store_suite_large_batch(void **state)
         reactions[i] = suite_reaction(i % 1000, i, 0, i + 1);
         counts[i] = suite_count(i, 0, 1);
     }
-    suite_apply(store, (struct store_changes){.reactions = reactions,
-                                              .reaction_count = ROWS,
-                                              .counts = counts,
-                                              .count_count = ROWS});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(reactions, ROWS), .item.counts = counts,
+                                              .item.count_count = ROWS});
     assert_int_equal(suite_reactions(store), ROWS);
     for (uint32_t i = 0; i < ROWS; i++)
         reactions[i].time_s = 0;
-    assert_int_equal(store_read_reactions(store, reactions, ROWS), STATUS_OK);
+    assert_int_equal(store_read_reactions(&store->reader, reactions, ROWS), STATUS_OK);
     for (uint32_t i = 0; i < ROWS; i++)
         assert_int_equal(reactions[i].time_s, i + 1);
     suite_verify(store);
@@ -37,10 +36,8 @@ void store_suite_large_batch(void **state)
         if (i % 3 != 0)
             counts[i].name = 9;
     }
-    suite_apply(store, (struct store_changes){.reactions = reactions,
-                                              .reaction_count = ROWS,
-                                              .counts = counts,
-                                              .count_count = ROWS});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(reactions, ROWS), .item.counts = counts,
+                                              .item.count_count = ROWS});
     assert_int_equal(suite_reactions(store), ROWS - (ROWS + 2) / 3);
     suite_verify(store);
     free(reactions);
@@ -58,10 +55,8 @@ void store_suite_hot_item(void **state)
     for (uint32_t i = 0; i < ROWS; i++)
         reactions[i] = suite_reaction(i, 5, 0, 1 + (uint32_t)(hash_mix(i, 1) % 100));
     struct store_count count = suite_count(5, 0, ROWS);
-    suite_apply(store, (struct store_changes){.reactions = reactions,
-                                              .reaction_count = ROWS,
-                                              .counts = &count,
-                                              .count_count = 1});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(reactions, ROWS), .item.counts = &count,
+                                              .item.count_count = 1});
     suite_verify(store);
     assert_int_equal(suite_reactions(store), ROWS);
     free(reactions);
@@ -148,12 +143,10 @@ static void window_apply(struct window *window, struct store *store, uint64_t po
     for (size_t i = 0; i < window->count_count; i++)
         if (window->counts[i].value != 0)
             window->counts[kept++] = window->counts[i];
-    struct store_changes changes = {.reactions = window->reactions,
-                                    .reaction_count = window->reaction_count,
-                                    .counts = window->counts,
-                                    .count_count = kept,
+    struct store_changes changes = {BOTH_SPANS(window->reactions, window->reaction_count),
+                                    .item.counts = window->counts, .item.count_count = kept,
                                     .position = position};
-    assert_int_equal(store_apply(store, &changes), STATUS_OK);
+    assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
 }
 
 static void model_check(const struct model *model, struct store *store)
@@ -197,7 +190,7 @@ static void run_history(struct model *model, struct store *store, uint64_t seed,
         before = window;
         before_position = number - 1;
         if (hash_3(batching, number, 4) % 8 == 0)
-            assert_int_equal(store_flush(store), STATUS_OK);
+            assert_int_equal(store_flush(&store->applier), STATUS_OK);
     }
 }
 
@@ -209,7 +202,7 @@ void store_suite_model(void **state)
     uint64_t seed = suite_seed();
     struct store *store = store_suite_open();
     run_history(&model, store, seed, seed, 20000);
-    assert_int_equal(store_position(store), 20000);
+    assert_int_equal(store_position(&store->applier), 20000);
     model_check(&model, store);
     suite_done(store);
 }
@@ -249,7 +242,7 @@ static uint64_t torn_list(struct store *store)
     struct store_listed page[8];
     size_t count, seen[4] = {0};
     uint32_t times[4] = {0};
-    uint64_t torn = store_list_reactors(store, suite_count(1, 0, 0).item, 0,
+    uint64_t torn = store_list_reactors(&store->reader, suite_count(1, 0, 0).item, 0,
                                         (struct store_listed){0}, page, 8, &count) != STATUS_OK;
     for (size_t i = 0; i < count; i++) {
         uint64_t of = page[i].id.lo % 100;
@@ -274,10 +267,11 @@ static void *reader_work(void *context)
         struct store_values values = {0};
         for (uint64_t i = 0; i < 8; i++)
             pair[i] = suite_reaction(i / 2 + i % 2 * 100, 1, 0, 0);
-        reader->torn += store_read_reactions(reader->store, pair, 8) != STATUS_OK;
+        reader->torn += store_read_reactions(&reader->store->reader, pair, 8) != STATUS_OK;
         for (uint32_t i = 0; i < 8; i += 2)
             reader->torn += pair[i].time_s != pair[i + 1].time_s;
-        reader->torn += store_read_items(reader->store, NULL, items, 2, &values) != STATUS_OK;
+        reader->torn +=
+            store_read_items(&reader->store->reader, NULL, items, 2, &values) != STATUS_OK;
         reader->torn += items[0].count != items[1].count;
         if (items[0].count == 1 && items[1].count == 1)
             reader->torn += values.values[0].value != values.values[1].value;
@@ -306,11 +300,10 @@ void store_suite_threads(void **state)
                                         suite_reaction(i % 4 + 100, 1, 0, time_s)};
         pair[0].was_live = pair[1].was_live = was_live;
         const struct store_count plus[] = {suite_count(1, 0, 1), suite_count(2, 0, 1)};
-        suite_apply(store,
-                    (struct store_changes){
-                        .reactions = pair, .reaction_count = 2, .counts = plus, .count_count = 2});
+        suite_apply(store, (struct store_changes){BOTH_SPANS(pair, 2), .item.counts = plus,
+                                                  .item.count_count = 2});
         if (i % 500 == 0)
-            assert_int_equal(store_flush(store), STATUS_OK);
+            assert_int_equal(store_flush(&store->applier), STATUS_OK);
     }
     atomic_store(&stop, true);
     for (uint32_t i = 0; i < READERS; i++) {

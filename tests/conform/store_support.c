@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "spans.h"
 #include "store_suite.h"
 
 /* Narrow and wide ids mixed, some of them alike but for their width. */
@@ -30,26 +31,26 @@ struct store_name suite_name(uint8_t role, uint16_t index, const char *text)
 
 void suite_apply(struct store *store, struct store_changes changes)
 {
-    changes.position = store_position(store) + 1;
-    assert_int_equal(store_apply(store, &changes), STATUS_OK);
-    assert_int_equal(store_position(store), changes.position);
+    changes.position = store_position(&store->applier) + 1;
+    assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
+    assert_int_equal(store_position(&store->applier), changes.position);
 }
 
 void suite_react(struct store *store, struct store_reaction change)
 {
     change.was_live = suite_time(store, change) != 0;
-    suite_apply(store, (struct store_changes){.reactions = &change, .reaction_count = 1});
+    suite_apply(store, (struct store_changes){BOTH_SPANS(&change, 1)});
 }
 
 void suite_add(struct store *store, struct store_count change)
 {
-    suite_apply(store, (struct store_changes){.counts = &change, .count_count = 1});
+    suite_apply(store, (struct store_changes){.item.counts = &change, .item.count_count = 1});
 }
 
 uint32_t suite_time(struct store *store, struct store_reaction key)
 {
     key.time_s = 0xdead;
-    assert_int_equal(store_read_reactions(store, &key, 1), STATUS_OK);
+    assert_int_equal(store_read_reactions(&store->reader, &key, 1), STATUS_OK);
     return key.time_s;
 }
 
@@ -59,7 +60,7 @@ int64_t suite_value(struct store *store, const struct store_snapshot *snapshot,
     struct store_values values = {0};
     struct store_item item = {.item = key.item, .first = 77, .count = 77};
     int64_t value = 0;
-    assert_int_equal(store_read_items(store, snapshot, &item, 1, &values), STATUS_OK);
+    assert_int_equal(store_read_items(&store->reader, snapshot, &item, 1, &values), STATUS_OK);
     assert_int_equal(item.first, 0);
     assert_int_equal(item.count, values.used);
     for (size_t i = 0; i < values.used; i++) {
@@ -76,9 +77,9 @@ int64_t suite_value(struct store *store, const struct store_snapshot *snapshot,
 uint64_t suite_reactions(struct store *store)
 {
     struct store_stats stats;
-    store_stats(store, &stats);
-    assert_string_equal(stats.state, "ok");
-    assert_int_equal(stats.position, store_position(store));
+    store_stats(&store->admin, &stats);
+    assert_int_equal(stats.state, STORE_OK);
+    assert_int_equal(stats.position, store_position(&store->applier));
     assert_true(stats.durable <= stats.position);
     return stats.reactions;
 }
@@ -100,7 +101,7 @@ void suite_done(struct store *store)
 void suite_verify(struct store *store)
 {
     struct store_report report;
-    enum status status = store_verify(store, NULL, NULL, &report);
+    enum status status = store_verify(&store->admin, NULL, NULL, &report);
     if (status != STATUS_OK)
         print_error("%s\n", report.problem);
     assert_int_equal(status, STATUS_OK);
@@ -168,7 +169,7 @@ char *suite_dump(struct store *store)
                                           .name = dump_name,
                                           .token = dump_token,
                                           .context = &dump};
-    assert_int_equal(store_visit(store, &visitor), STATUS_OK);
+    assert_int_equal(store_visit(&store->admin, &visitor), STATUS_OK);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include "base/limits.h"
+#include "spans.h"
 
 static struct world world;
 
@@ -62,7 +63,7 @@ static void test_keys_are_told_apart(void **state)
     struct id user = {.lo = 7};
     struct item item = {.id = {.lo = 9}, .type = 2};
     struct store_reaction made = {.user = user, .item = item, .kind = 1, .time_s = 5};
-    filters_before(filters, &(struct store_changes){.reactions = &made, .reaction_count = 1});
+    filters_before(filters, &(struct store_changes){BOTH_SPANS(&made, 1)});
     assert_true(filters_may_have_reaction(filters, user, 1, item));
     assert_false(filters_may_have_reaction(filters, user, 0, item));
     assert_false(filters_may_have_reaction(filters, (struct id){.lo = 9}, 1, item));
@@ -76,12 +77,12 @@ static void test_keys_are_told_apart(void **state)
     assert_false(filters_may_have_item(filters, (struct item){.id = item.id, .type = 1}));
 
     struct store_count count = {.item = {.id = {.lo = 100}, .type = 1}, .name = 3, .value = 2};
-    filters_before(filters, &(struct store_changes){.counts = &count, .count_count = 1});
+    filters_before(filters, &(struct store_changes){.item.counts = &count, .item.count_count = 1});
     assert_true(filters_may_have_item(filters, count.item));
 
     made.was_live = true;
     made.time_s = 6; /* another time: it stays */
-    struct store_changes changes = {.reactions = &made, .reaction_count = 1};
+    struct store_changes changes = {BOTH_SPANS(&made, 1)};
     filters_before(filters, &changes);
     filters_after(filters, &changes);
     assert_true(filters_may_have_reaction(filters, user, 1, item));
@@ -105,8 +106,7 @@ static void test_false_positives_of_sequential_ids(void **state)
         for (uint64_t i = 1; i <= 100; i++) {
             struct store_reaction made = {
                 .user = {.lo = user}, .item = {.id = {.lo = i}, .type = 1}, .time_s = 1};
-            filters_before(filters,
-                           &(struct store_changes){.reactions = &made, .reaction_count = 1});
+            filters_before(filters, &(struct store_changes){BOTH_SPANS(&made, 1)});
         }
     }
     for (uint64_t user = 1; user <= 2000; user++)
@@ -128,7 +128,7 @@ static void test_a_rebuild_equals_what_followed(void **state)
     world_make(&world, test_seed());
     for (int step = 0; step < 100; step++)
         world_step(&world, followed, 60);
-    assert_int_equal(filters_rebuild(rebuilt, &world.store, tell, &told), STATUS_OK);
+    assert_int_equal(filters_rebuild(rebuilt, &world.store.admin, tell, &told), STATUS_OK);
     assert_true(told.calls > 0);
     assert_int_equal(told.done, world_reactions(&world));
     assert_int_equal(told.total, told.done);
@@ -169,17 +169,17 @@ static void test_a_rebuild_that_fails_leaves_them_as_new(void **state)
     world_make(&world, test_seed());
     world_step(&world, other, 100);
     world.visit_status = STATUS_IO_FAILED;
-    assert_int_equal(filters_rebuild(filters, &world.store, NULL, NULL), STATUS_IO_FAILED);
+    assert_int_equal(filters_rebuild(filters, &world.store.admin, NULL, NULL), STATUS_IO_FAILED);
     filters_stats(filters, &live, &known);
     assert_int_equal(live.keys + known.keys, 0);
     assert_int_equal(memory_used(&budget), before);
 
     world.visit_status = STATUS_OK;
     budget.limit = before;
-    assert_int_equal(filters_rebuild(filters, &world.store, NULL, NULL), STATUS_NO_MEMORY);
+    assert_int_equal(filters_rebuild(filters, &world.store.admin, NULL, NULL), STATUS_NO_MEMORY);
     assert_int_equal(memory_used(&budget), before);
     budget.limit = GIB(1);
-    assert_int_equal(filters_rebuild(filters, &world.store, NULL, NULL), STATUS_OK);
+    assert_int_equal(filters_rebuild(filters, &world.store.admin, NULL, NULL), STATUS_OK);
     world_check(&world, filters);
     filters_free(other);
     filters_free(filters);

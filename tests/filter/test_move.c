@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "spans.h"
 
 #define SEED 5
 
@@ -36,7 +37,7 @@ static void make_some(struct filters *filters)
 static enum status move_to_end(struct filters *filters)
 {
     enum status status;
-    while ((status = filters_move_rows(filters, &world.store, 500)) == STATUS_MORE)
+    while ((status = filters_move_rows(filters, &world.store.admin, 500)) == STATUS_MORE)
         continue;
     return status;
 }
@@ -73,7 +74,7 @@ static uint64_t move_among_batches(struct filters *filters)
         world_check(&world, filters);
         uint32_t rows = 1 + chance_below(&world.chance, 800);
         for (uint32_t i = chance_below(&world.chance, 4); i > 0; i--) {
-            enum status status = filters_move_rows(filters, &world.store, rows);
+            enum status status = filters_move_rows(filters, &world.store.admin, rows);
             assert_true(status == STATUS_OK || status == STATUS_MORE);
             calls += status == STATUS_MORE;
             world_check(&world, filters);
@@ -113,15 +114,15 @@ static void test_a_move_comes_to_an_end(void **state)
     struct filters *filters = scattered(&budget, 100);
     struct filter_stats live, known;
     struct filters_move_stats moving;
-    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_MORE);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 500), STATUS_MORE);
     filters_stats(filters, &live, &known);
     filters_move_stats(filters, &moving);
-    assert_true(moving.bytes > 0 && moving.part > 0 && moving.part < STORE_PARTS);
+    assert_true(moving.bytes > 0 && moving.part > 0 && moving.part < STORE_PARTITIONS);
     assert_int_equal(memory_used(&budget), live.bytes + known.bytes + moving.bytes);
     assert_int_equal(move_to_end(filters), STATUS_OK);
     check_moved(filters);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(filters_move(filters, &world.store), STATUS_OK);
+        assert_int_equal(filters_move(filters, &world.store.admin), STATUS_OK);
     filters_move_stats(filters, &moving);
     assert_int_equal(moving.moves, 1);
     filters_stats(filters, &live, &known);
@@ -136,9 +137,9 @@ static void test_a_move_that_fails_changes_nothing(void **state)
     struct memory_budget budget = {.limit = GIB(1)};
     struct filters *filters = scattered(&budget, 100);
     uint64_t before = memory_used(&budget);
-    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_MORE);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 500), STATUS_MORE);
     world.visit_status = STATUS_IO_FAILED;
-    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_IO_FAILED);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 500), STATUS_IO_FAILED);
     assert_int_equal(memory_used(&budget), before);
     world_check(&world, filters);
     for (int step = 0; step < 20; step++)
@@ -157,7 +158,7 @@ static void test_without_memory_the_segments_stay(void **state)
     struct filters *filters = scattered(&budget, 100);
     uint64_t before = memory_used(&budget);
     budget.limit = before + 2 * sizeof(struct filter) + 4096; /* for one of them */
-    assert_int_equal(filters_move(filters, &world.store), STATUS_NO_MEMORY);
+    assert_int_equal(filters_move(filters, &world.store.admin), STATUS_NO_MEMORY);
     assert_int_equal(memory_used(&budget), before);
     world_check(&world, filters);
     budget.limit = GIB(1);
@@ -174,7 +175,7 @@ static void test_a_filter_that_opened_is_made_anew(void **state)
     struct filters *filters = filters_new_small(&budget, SEED, 4);
     struct filter_stats live, known;
     make_some(filters);
-    assert_int_equal(filters_move_rows(filters, &world.store, 50), STATUS_MORE);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 50), STATUS_MORE);
     budget.limit = memory_used(&budget);
     for (int step = 0; step < 100; step++)
         world_step(&world, filters, 70);
@@ -200,12 +201,12 @@ static void test_a_move_that_is_outgrown_begins_anew(void **state)
     struct filters *filters = filters_new_small(&budget, SEED, 4);
     struct filters_move_stats moving;
     make_some(filters);
-    assert_int_equal(filters_move_rows(filters, &world.store, 50), STATUS_MORE);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 50), STATUS_MORE);
     filters_move_stats(filters, &moving);
     assert_true(moving.bytes > 0 && moving.part > 0);
     for (int step = 0; step < 100; step++)
         world_step(&world, filters, 70);
-    assert_int_equal(filters_move_rows(filters, &world.store, 50), STATUS_OK);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 50), STATUS_OK);
     filters_move_stats(filters, &moving);
     assert_int_equal(moving.bytes + moving.part + moving.moves, 0);
     world_check(&world, filters);
@@ -227,7 +228,7 @@ static void test_saved_in_the_middle_and_loaded(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(filters_move_rows(filters, &world.store, 500), STATUS_MORE);
+    assert_int_equal(filters_move_rows(filters, &world.store.admin, 500), STATUS_MORE);
     assert_int_equal(filters_save(filters, path, 42), 0);
     assert_int_equal(filters_load(loaded, path, &position, NULL, NULL, problem, sizeof problem),
                      STATUS_OK);
@@ -262,29 +263,29 @@ static struct store_reaction crowd_reaction(uint32_t user)
         .user = {.lo = user}, .item = {.id = {.lo = user}}, .time_s = 1000};
 }
 
-static enum status crowd_visit(struct store *store, const struct store_visitor *visitor)
+static enum status crowd_visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    const struct crowd *crowd = (const struct crowd *)store;
+    const struct crowd *crowd = (const struct crowd *)store_of_admin(admin);
     for (uint32_t i = 0; i < crowd->count; i++) {
         struct store_reaction reaction = crowd_reaction(crowd->first + i);
-        if (store_visits_part(visitor, store_user_part(reaction.user)))
+        if (store_visits_partition(visitor, store_user_partition(reaction.user)))
             visitor->reaction(visitor->context, &reaction);
     }
     return STATUS_OK;
 }
 
-static void crowd_stats(struct store *store, struct store_stats *out)
+static void crowd_stats(struct store_admin *admin, struct store_stats *out)
 {
-    *out = (struct store_stats){.reactions = ((const struct crowd *)store)->count};
+    *out = (struct store_stats){.reactions = ((const struct crowd *)store_of_admin(admin))->count};
 }
 
-static const struct store_ops crowd_ops = {
+static const struct store_admin_functions crowd_admin = {
     .name = "crowd", .visit = crowd_visit, .stats = crowd_stats};
 
 static void crowd_move(struct crowd *crowd, struct filters *filters)
 {
     enum status status;
-    while ((status = filters_move(filters, &crowd->store)) == STATUS_MORE)
+    while ((status = filters_move(filters, &crowd->store.admin)) == STATUS_MORE)
         continue;
     assert_int_equal(status, STATUS_OK);
 }
@@ -294,7 +295,7 @@ static void crowd_change(struct crowd *crowd, struct filters *filters, uint32_t 
 {
     enum { BATCH = 500 };
     for (; count > 0; count -= BATCH) {
-        struct store_changes changes = {.reactions = crowd->changes, .reaction_count = BATCH};
+        struct store_changes changes = {BOTH_SPANS(crowd->changes, BATCH)};
         for (uint32_t i = 0; i < BATCH; i++) {
             uint32_t user = come ? crowd->first + crowd->count + i : crowd->first + i;
             crowd->changes[i] = crowd_reaction(user);
@@ -323,7 +324,7 @@ static void test_those_who_went_leave_no_trace(void **state)
     (void)state;
     struct memory_budget budget = {.limit = GIB(1)};
     struct filters *filters = filters_new(&budget, SEED);
-    static struct crowd crowd = {.store = {&crowd_ops}};
+    static struct crowd crowd = {.store = {.admin = {&crowd_admin}}};
     uint64_t usual = slots_of(filters), most = 0;
     crowd_change(&crowd, filters, 20000, true);
     for (int round = 0; round < 30; round++) {
@@ -348,7 +349,7 @@ static void test_moves_that_win_nothing_come_to_an_end(void **state)
     (void)state;
     struct memory_budget budget = {.limit = GIB(1)};
     struct filters *filters = filters_new(&budget, SEED);
-    static struct crowd crowd = {.store = {&crowd_ops}};
+    static struct crowd crowd = {.store = {.admin = {&crowd_admin}}};
     for (int round = 0; round < 1500; round++) {
         crowd_change(&crowd, filters, 4000, true);
         crowd_change(&crowd, filters, 4000, false);

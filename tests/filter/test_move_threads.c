@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/limits.h"
+#include "spans.h"
 #include "world.h"
 
 #define READERS 2
@@ -31,28 +32,28 @@ static struct store_reaction reaction(uint32_t number)
         .user = {.lo = number + 1}, .item = {.id = {.lo = number * 3 + 1}, .type = 1}, .time_s = 1};
 }
 
-static enum status course_visit(struct store *store, const struct store_visitor *visitor)
+static enum status course_visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    const struct course *course = (const struct course *)store;
+    const struct course *course = (const struct course *)store_of_admin(admin);
     for (uint32_t i = 0; i < ROWS; i++) {
         struct store_reaction row = reaction(i);
         struct store_count count = {.item = row.item, .value = 1};
-        if (course->live[i] && store_visits_part(visitor, store_user_part(row.user)))
+        if (course->live[i] && store_visits_partition(visitor, store_user_partition(row.user)))
             assert_int_equal(visitor->reaction(visitor->context, &row), STATUS_OK);
         if (course->live[i] && visitor->count != NULL &&
-            store_visits_part(visitor, store_item_part(row.item)))
+            store_visits_partition(visitor, store_item_partition(row.item)))
             assert_int_equal(visitor->count(visitor->context, &count), STATUS_OK);
     }
     return STATUS_OK;
 }
 
-static void course_stats(struct store *store, struct store_stats *out)
+static void course_stats(struct store_admin *admin, struct store_stats *out)
 {
-    (void)store;
+    (void)admin;
     *out = (struct store_stats){.reactions = ROWS};
 }
 
-static const struct store_ops course_ops = {
+static const struct store_admin_functions course_admin = {
     .name = "course", .visit = course_visit, .stats = course_stats};
 
 static void change(struct course *course, uint32_t number, bool live)
@@ -60,7 +61,7 @@ static void change(struct course *course, uint32_t number, bool live)
     struct store_reaction row = reaction(number);
     row.was_live = course->live[number];
     row.time_s = live;
-    struct store_changes changes = {.reactions = &row, .reaction_count = 1};
+    struct store_changes changes = {BOTH_SPANS(&row, 1)};
     filters_before(course->filters, &changes);
     course->live[number] = live;
     filters_after(course->filters, &changes);
@@ -93,9 +94,9 @@ static uint64_t writer_run(struct course *course)
             change(course, number, !course->live[number]);
         }
         if (chance_below(&course->chance, 3) == 0)
-            filters_move_rows(course->filters, &course->store, 100);
+            filters_move_rows(course->filters, &course->store.admin, 100);
     }
-    while (filters_move_rows(course->filters, &course->store, 100) == STATUS_MORE)
+    while (filters_move_rows(course->filters, &course->store.admin, 100) == STATUS_MORE)
         continue;
     filters_move_stats(course->filters, &moving);
     return moving.moves;
@@ -104,8 +105,9 @@ static uint64_t writer_run(struct course *course)
 static void round_run(uint64_t seed, uint64_t *moves, uint64_t *asked)
 {
     struct memory_budget budget = {.limit = GIB(1)};
-    struct course course = {
-        .store = {&course_ops}, .filters = filters_new_small(&budget, seed, 4), .chance = {seed}};
+    struct course course = {.store = {.admin = {&course_admin}},
+                            .filters = filters_new_small(&budget, seed, 4),
+                            .chance = {seed}};
     pthread_t threads[READERS];
     for (uint32_t i = 0; i < STABLE; i++)
         change(&course, i, true);

@@ -1,4 +1,5 @@
 #include "world.h"
+#include "spans.h"
 
 #include <string.h>
 
@@ -26,21 +27,22 @@ static void times_of(const struct world *world, uint32_t number, struct store_re
 
 #define WORLD_SIZE (WORLD_USERS * WORLD_KINDS * WORLD_ITEMS)
 
-static enum status world_visit(struct store *store, const struct store_visitor *visitor)
+static enum status world_visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    const struct world *world = (const struct world *)store;
+    const struct world *world = (const struct world *)store_of_admin(admin);
     for (uint32_t i = 0; i < WORLD_SIZE; i++) {
         struct store_reaction reaction;
         times_of(world, i, &reaction);
-        bool wanted =
-            reaction.time_s != 0 && store_visits_part(visitor, store_user_part(reaction.user));
+        bool wanted = reaction.time_s != 0 &&
+                      store_visits_partition(visitor, store_user_partition(reaction.user));
         enum status status = wanted ? visitor->reaction(visitor->context, &reaction) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
     }
     for (uint32_t i = 0; visitor->count != NULL && i < WORLD_ITEMS; i++) {
         struct store_count count = {.item = world_item(i), .name = 9, .value = world->counts[i]};
-        bool wanted = count.value != 0 && store_visits_part(visitor, store_item_part(count.item));
+        bool wanted =
+            count.value != 0 && store_visits_partition(visitor, store_item_partition(count.item));
         enum status status = wanted ? visitor->count(visitor->context, &count) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
@@ -48,17 +50,18 @@ static enum status world_visit(struct store *store, const struct store_visitor *
     return world->visit_status;
 }
 
-static void world_stats(struct store *store, struct store_stats *out)
+static void world_stats(struct store_admin *admin, struct store_stats *out)
 {
-    *out = (struct store_stats){.reactions = world_reactions((const struct world *)store)};
+    *out = (struct store_stats){.reactions =
+                                    world_reactions((const struct world *)store_of_admin(admin))};
 }
 
-static const struct store_ops world_ops = {
+static const struct store_admin_functions world_admin = {
     .name = "world", .visit = world_visit, .stats = world_stats};
 
 void world_make(struct world *world, uint64_t seed)
 {
-    *world = (struct world){.store = {&world_ops}, .chance = {seed}};
+    *world = (struct world){.store = {.admin = {&world_admin}}, .chance = {seed}};
 }
 
 uint64_t world_reactions(const struct world *world)
@@ -99,11 +102,9 @@ const struct store_changes *world_draw(struct world *world, uint32_t makes)
                                                     chance_below(&world->chance, WORLD_ITEMS / 2)),
                                  .name = 9,
                                  .value = chance_below(&world->chance, 2) == 0 ? 1 : -1};
-    world->changes = (struct store_changes){.reactions = world->reactions,
-                                            .reaction_count = count,
-                                            .counts = world->count_changes,
-                                            .count_count = counts,
-                                            .position = ++world->position};
+    world->changes = (struct store_changes){
+        BOTH_SPANS(world->reactions, count), .item.counts = world->count_changes,
+        .item.count_count = counts, .position = ++world->position};
     return &world->changes;
 }
 
@@ -118,9 +119,9 @@ static void apply_reaction(struct world *world, const struct store_reaction *cha
 
 void world_apply(struct world *world)
 {
-    for (size_t i = 0; i < world->changes.reaction_count; i++)
+    for (size_t i = 0; i < world->changes.user.reaction_count; i++)
         apply_reaction(world, &world->reactions[i]);
-    for (size_t i = 0; i < world->changes.count_count; i++)
+    for (size_t i = 0; i < world->changes.item.count_count; i++)
         for (uint32_t item = 0; item < WORLD_ITEMS; item++)
             if (item_equal(world_item(item), world->count_changes[i].item))
                 world->counts[item] += world->count_changes[i].value;

@@ -116,7 +116,10 @@ struct hot_memory_options bed_options(void)
 static void open_hot(struct bed *bed)
 {
     bed->options.budget = &bed->budget;
-    bed->options.store = bed->front != NULL ? bed->front : bed->store;
+    bed->options.store = bed->store != NULL ? &bed->store->reader : NULL;
+    bed->options.admin = bed->store != NULL ? &bed->store->admin : NULL;
+    if (bed->front != NULL)
+        bed->options.store = bed->front;
     bed->options.filters = bed->filters;
     bed->hot = hot_memory_open(&bed->options);
     assert_non_null(bed->hot);
@@ -151,7 +154,7 @@ void bed_start(struct bed *bed)
 {
     struct hot_memory *hot = hot_memory_of(bed->hot);
     hot_memory_set_journal(bed->hot, &bed->recorder.journal);
-    atomic_store(&hot->loads.applied, store_position(bed->store));
+    atomic_store(&hot->loads.applied, store_position(&bed->store->applier));
     hot->loads.base = store_snapshot(hot->store);
     assert_non_null(hot->loads.base);
 }
@@ -200,12 +203,12 @@ static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
     fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
     changes.newest_s = newest_s;
     if (newest_s > bed->options.token_ttl_s)
-        changes.token_horizon_s = newest_s - bed->options.token_ttl_s;
+        changes.item.token_horizon_s = newest_s - bed->options.token_ttl_s;
     if (bed->changes_ttl_s != 0 && newest_s > bed->changes_ttl_s)
-        changes.cleared_horizon_s = newest_s - bed->changes_ttl_s;
+        changes.user.cleared_horizon_s = newest_s - bed->changes_ttl_s;
     if (follow)
         filters_before(bed->filters, &changes);
-    assert_int_equal(store_apply(bed->store, &changes), STATUS_OK);
+    assert_int_equal(store_apply(&bed->store->applier, &changes), STATUS_OK);
     if (follow)
         filters_after(bed->filters, &changes);
     fold_clear(bed->fold);
@@ -268,7 +271,7 @@ static void know_kinds(struct bed *bed)
 static void restore_tokens(struct bed *bed)
 {
     struct store_visitor visitor = {.token = restore_token, .context = bed};
-    assert_int_equal(store_visit(bed->store, &visitor), STATUS_OK);
+    assert_int_equal(store_visit(&bed->store->admin, &visitor), STATUS_OK);
 }
 
 void bed_crash(struct bed *bed, uint32_t now_s)
@@ -279,7 +282,7 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     open_store(bed);
     for (bed->projected = 0; bed->projected < bed->flushed;)
         bed->projected = project(bed, bed->projected, bed->flushed, false);
-    assert_int_equal(filters_rebuild(bed->filters, bed->store, NULL, NULL), STATUS_OK);
+    assert_int_equal(filters_rebuild(bed->filters, &bed->store->admin, NULL, NULL), STATUS_OK);
     open_hot(bed);
     restore_tokens(bed);
     if (bed->load_boards != NULL)
@@ -296,7 +299,7 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     }
     know_kinds(bed);
     struct store_stats stats;
-    store_stats(bed->store, &stats);
+    store_stats(&bed->store->admin, &stats);
     hot_memory_raise_time(bed->hot, stats.newest_s);
     bed_start(bed);
 }

@@ -58,8 +58,8 @@ struct bed {
     struct memory_budget budget;       /* of the hot tier and the filters */
     struct memory_budget store_budget; /* of the rest: as good as unlimited */
     struct hot_memory_options options;
-    struct store *store; /* NULL: none, and nothing of what follows */
-    struct store *front; /* what the hot tier is given for it, if not the store itself */
+    struct store *store;        /* NULL: none, and nothing of what follows */
+    struct store_reader *front; /* what the hot tier reads instead of the store; NULL: the store */
     struct filters *filters;
     struct fold *fold;
     size_t projected;       /* events that the store has */

@@ -425,9 +425,9 @@ static void test_restart_counts_nothing(void **state)
     bed_flush(&bed);
     save_boards(&bed);
     restart(&bed);
-    assert_string_equal(bed_stats(&bed).boards_state, "loading");
+    assert_int_equal(bed_stats(&bed).boards_state, HOT_BOARDS_LOADING);
     expect_all(&bed, model, LIMIT_TOP);
-    assert_string_equal(bed_stats(&bed).boards_state, "ok");
+    assert_int_equal(bed_stats(&bed).boards_state, HOT_BOARDS_OK);
     assert_int_equal(bed_stats(&bed).board_fills, 0);
     bed_close(&bed);
     free(model);

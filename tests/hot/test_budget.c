@@ -144,24 +144,25 @@ struct fussy_store {
     enum status status;
 };
 
-static enum status fussy_reactions(struct store *store, struct store_reaction *keys, size_t count)
+static enum status fussy_reactions(struct store_reader *reader, struct store_reaction *keys,
+                                   size_t count)
 {
-    struct fussy_store *fussy = (struct fussy_store *)store;
+    struct fussy_store *fussy = (struct fussy_store *)store_of_reader(reader);
     return fussy->status != STATUS_OK ? fussy->status
-                                      : store_read_reactions(fussy->real, keys, count);
+                                      : store_read_reactions(&fussy->real->reader, keys, count);
 }
 
-static enum status fussy_items(struct store *store, const struct store_snapshot *snapshot,
+static enum status fussy_items(struct store_reader *reader, const struct store_snapshot *snapshot,
                                struct store_item *items, size_t count, struct store_values *values)
 {
-    struct fussy_store *fussy = (struct fussy_store *)store;
+    struct fussy_store *fussy = (struct fussy_store *)store_of_reader(reader);
     return fussy->status != STATUS_OK
                ? fussy->status
-               : store_read_items(fussy->real, snapshot, items, count, values);
+               : store_read_items(&fussy->real->reader, snapshot, items, count, values);
 }
 
-static const struct store_ops fussy_ops = {
-    .name = "fussy", .read_reactions = fussy_reactions, .read_items = fussy_items};
+static const struct store_reader_functions fussy_reader = {.read_reactions = fussy_reactions,
+                                                           .read_items = fussy_items};
 
 static struct hot_request numbered_like(enum hot_action action, struct item *item, uint64_t number)
 {
@@ -196,7 +197,7 @@ static void test_a_store_that_refuses(void **state)
 {
     (void)state;
     struct bed bed;
-    struct fussy_store fussy = {.store.ops = &fussy_ops};
+    struct fussy_store fussy = {.store.reader = {&fussy_reader}};
     struct item item;
     bed_open_stored(&bed, MIB(64), bed_options());
     for (uint64_t number = 1; number <= 8; number++) {
@@ -211,7 +212,7 @@ static void test_a_store_that_refuses(void **state)
     assert_false(bed_has_item(&bed, (struct item){.id = {.lo = 1}}));
     fussy.real = bed.store;
     fussy.status = STATUS_IO_FAILED;
-    hot_memory_of(bed.hot)->store = &fussy.store;
+    hot_memory_of(bed.hot)->store = &fussy.store.reader;
     const enum hot_action actions[] = {HOT_SET, HOT_CLEAR, HOT_ADD, HOT_ASK, HOT_COUNTS, HOT_FEED};
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         check_refused(&bed, actions[i], 1, STATUS_IO_FAILED);
@@ -224,7 +225,7 @@ static void test_a_store_that_refuses(void **state)
     request = numbered_like(HOT_CLEAR, &item, 1);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_int_equal(request.value, 1);
-    hot_memory_of(bed.hot)->store = bed.store;
+    hot_memory_of(bed.hot)->store = &bed.store->reader;
     bed_close(&bed);
 }
 
@@ -233,7 +234,7 @@ static void test_waiting_for_an_item_takes_no_memory(void **state)
 {
     (void)state;
     struct bed bed;
-    struct fussy_store fussy = {.store.ops = &fussy_ops};
+    struct fussy_store fussy = {.store.reader = {&fussy_reader}};
     struct item item;
     bed_open_stored(&bed, MIB(64), bed_options());
     struct hot_request request = numbered_like(HOT_SET, &item, 1);
@@ -246,7 +247,7 @@ static void test_waiting_for_an_item_takes_no_memory(void **state)
     assert_true(bed_has_user(&bed, id_number(1)));
     fussy.real = bed.store;
     fussy.status = STATUS_IO_FAILED;
-    hot->store = &fussy.store;
+    hot->store = &fussy.store.reader;
     /* what was cleared and is not clean yet keeps what came after it from expiring */
     bed_change(&bed, HOT_SET, id_number(1), 3, (struct item){.id = {.lo = 2}}, 6);
     bed_change(&bed, HOT_CLEAR, id_number(1), 3, (struct item){.id = {.lo = 2}}, 7);
@@ -256,7 +257,7 @@ static void test_waiting_for_an_item_takes_no_memory(void **state)
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_int_equal(request.value, 1);
     assert_int_equal(bed_count(&bed, item, 3), 0);
-    hot->store = bed.store;
+    hot->store = &bed.store->reader;
     bed_close(&bed);
 }
 

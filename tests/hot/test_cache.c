@@ -362,7 +362,7 @@ static void check_end(struct run *run)
                   (unsigned long long)(whole_bytes(run) / 1024));
     assert_true(used <= bed->budget.limit - MIB(1)); /* so much is kept free for what comes */
     struct store_report report = {0};
-    assert_int_equal(store_verify(bed->store, NULL, NULL, &report), STATUS_OK);
+    assert_int_equal(store_verify(&bed->store->admin, NULL, NULL, &report), STATUS_OK);
     check_all(run);
     gather_stats(run);
     print_message(

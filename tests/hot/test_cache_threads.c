@@ -255,7 +255,7 @@ static void check_end(struct world *world, struct hot_memory_options options)
     check_same(world, &again);
     bed_project_all(bed);
     struct store_report report;
-    assert_int_equal(store_verify(bed->store, NULL, NULL, &report), STATUS_OK);
+    assert_int_equal(store_verify(&bed->store->admin, NULL, NULL, &report), STATUS_OK);
     bed->flushed = bed->projected / 2;
     bed_crash(bed, 1000);
     check_same(world, &again);

@@ -155,7 +155,7 @@ static bool page(struct world *world, uint32_t user, struct hot_request *request
     enum status status = bed_run(&world->bed, request);
     if (status == STATUS_START_OVER) {
         struct store_stats stats;
-        store_stats(world->bed.store, &stats);
+        store_stats(&world->bed.store->admin, &stats);
         assert_true(request->since_s != 0 && request->since_s + TTL_S < stats.newest_s);
         client->cursor_length = 0;
         world->started_over++;
@@ -202,7 +202,7 @@ static void all_come_too_late(struct world *world)
     uint64_t changes = world->changes, started_over = world->started_over;
     struct store_stats stats;
     bed_project_all(&world->bed);
-    store_stats(world->bed.store, &stats);
+    store_stats(&world->bed.store->admin, &stats);
     world->clock_s = stats.newest_s + TTL_S + 100; /* crashes have set it back */
     while (world->changes == changes)
         change(world);

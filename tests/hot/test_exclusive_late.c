@@ -2,6 +2,7 @@
  * Kinds that were set together, and only then declared exclusive: setting one of them, though it is
  * set already, clears the others wherever they are, with the counters and one event.
  */
+#include "spans.h"
 #include "support.h"
 
 enum { LIKE = NAME_INDEX_LIKE, DISLIKE = 2, LOVE = 3, VIEW = 9 };
@@ -117,7 +118,7 @@ static void test_setting_one_clears_the_others(void **state)
             cool(&bed);
             expect_only(&bed, LIKE);
             struct store_report report = {0};
-            assert_int_equal(store_verify(bed.store, NULL, NULL, &report), STATUS_OK);
+            assert_int_equal(store_verify(&bed.store->admin, NULL, NULL, &report), STATUS_OK);
         }
         bed_close(&bed);
     }
@@ -149,7 +150,7 @@ static void test_a_filter_that_says_maybe(void **state)
     bed_open_stored(&bed, MIB(64), options);
     set(&bed, LIKE, 42);
     struct store_reaction there[] = {{.user = ann, .item = video, .kind = DISLIKE, .time_s = 5}};
-    struct store_changes changes = {.reactions = there, .reaction_count = 1};
+    struct store_changes changes = {BOTH_SPANS(there, 1)};
     filters_before(bed.filters, &changes); /* a projector that the store then failed */
     declared = groups;
     size_t events = recorder_count(&bed.recorder);

@@ -74,7 +74,7 @@ static void test_what_is_in_the_store_counts(void **state)
     assert_in_range(bed_stats(&bed).reactions, 4, 8);
     struct item first = {.id = {.lo = 1}};
     struct store_reaction key = {.user = user, .item = first, .kind = LIKE};
-    assert_int_equal(store_read_reactions(bed.store, &key, 1), STATUS_OK);
+    assert_int_equal(store_read_reactions(&bed.store->reader, &key, 1), STATUS_OK);
     assert_int_equal(key.time_s, 1);
     assert_true(bed_ask(&bed, user, LIKE, first));
     assert_int_equal(bed_change(&bed, HOT_SET, user, LIKE, first, 20), 0);
@@ -86,7 +86,7 @@ static void test_what_is_in_the_store_counts(void **state)
     assert_int_equal(bed_change(&bed, HOT_CLEAR, user, LIKE, second, 23), 0);
     assert_int_equal(bed_count(&bed, second, LIKE), 0);
     bed_project_all(&bed);
-    assert_int_equal(store_read_reactions(bed.store, &key, 1), STATUS_OK);
+    assert_int_equal(store_read_reactions(&bed.store->reader, &key, 1), STATUS_OK);
     assert_int_equal(key.time_s, 0);
     assert_int_equal(bed_change(&bed, HOT_CLEAR, user, LIKE, second, 24), 0);
     assert_int_equal(bed_change(&bed, HOT_SET, user, LIKE, second, 25), 1);

@@ -3,6 +3,7 @@
  * while an answer is on its way. A store stands in front of the real one that counts what is read of
  * it and can be told to wait, to fail, or to do something first.
  */
+#include "spans.h"
 #include "support.h"
 
 enum { LIKE = NAME_INDEX_LIKE, DISLIKE = 2, VIEW = 9, WORKERS = 4 };
@@ -33,44 +34,44 @@ static bool front_passes(struct front *front)
     return !fails;
 }
 
-static enum status front_reactions(struct store *store, struct store_reaction *keys, size_t count)
+static struct front *front_of(struct store_reader *reader)
 {
-    struct front *front = (struct front *)store;
+    return (struct front *)store_of_reader(reader);
+}
+
+static enum status front_reactions(struct store_reader *reader, struct store_reaction *keys,
+                                   size_t count)
+{
+    struct front *front = front_of(reader);
     atomic_fetch_add(&front->reactions, count);
-    enum status status = store_read_reactions(front->bed->store, keys, count);
+    enum status status = store_read_reactions(&front->bed->store->reader, keys, count);
     return front_passes(front) ? status : STATUS_IO_FAILED; /* the answer is that of before */
 }
 
-static enum status front_items(struct store *store, const struct store_snapshot *snapshot,
+static enum status front_items(struct store_reader *reader, const struct store_snapshot *snapshot,
                                struct store_item *items, size_t count, struct store_values *values)
 {
-    struct front *front = (struct front *)store;
+    struct front *front = front_of(reader);
     atomic_fetch_add(&front->items, count);
-    enum status status = store_read_items(front->bed->store, snapshot, items, count, values);
+    enum status status =
+        store_read_items(&front->bed->store->reader, snapshot, items, count, values);
     return front_passes(front) ? status : STATUS_IO_FAILED;
 }
 
-static struct store_snapshot *front_snapshot(struct store *store)
+static struct store_snapshot *front_snapshot(struct store_reader *reader)
 {
-    return store_snapshot(((struct front *)store)->bed->store);
+    return store_snapshot(&front_of(reader)->bed->store->reader);
 }
 
-static void front_release(struct store *store, struct store_snapshot *snapshot)
+static void front_release(struct store_reader *reader, struct store_snapshot *snapshot)
 {
-    store_release(((struct front *)store)->bed->store, snapshot);
+    store_release(&front_of(reader)->bed->store->reader, snapshot);
 }
 
-static uint64_t front_position(struct store *store)
-{
-    return store_position(((struct front *)store)->bed->store);
-}
-
-static const struct store_ops front_ops = {.name = "front",
-                                           .position = front_position,
-                                           .read_reactions = front_reactions,
-                                           .read_items = front_items,
-                                           .snapshot = front_snapshot,
-                                           .release = front_release};
+static const struct store_reader_functions front_reader = {.read_reactions = front_reactions,
+                                                           .read_items = front_items,
+                                                           .snapshot = front_snapshot,
+                                                           .release = front_release};
 
 static const struct item video = {.id = {.lo = 42}};
 static const struct id ann = {.lo = 7};
@@ -79,9 +80,9 @@ static void front_open(struct front *front, struct bed *bed)
 {
     struct hot_memory_options options = bed_options();
     options.exclusive = &groups;
-    *front = (struct front){.store.ops = &front_ops, .bed = bed};
+    *front = (struct front){.store.reader = {&front_reader}, .bed = bed};
     bed_open_stored(bed, MIB(64), options);
-    hot_memory_of(bed->hot)->store = bed->front = &front->store;
+    hot_memory_of(bed->hot)->store = bed->front = &front->store.reader;
 }
 
 /* Everything before this is clean once it is projected. */
@@ -247,7 +248,7 @@ static void test_what_is_absent_is_cleared_from_memory(void **state)
     struct bed bed;
     struct store_reaction made = {.user = ann, .item = video, .kind = LIKE, .time_s = 1};
     front_open(&front, &bed);
-    filters_before(bed.filters, &(struct store_changes){.reactions = &made, .reaction_count = 1});
+    filters_before(bed.filters, &(struct store_changes){BOTH_SPANS(&made, 1)});
     for (int i = 0; i < 5; i++)
         assert_int_equal(bed_change(&bed, HOT_CLEAR, ann, LIKE, video, 4), 0);
     assert_int_equal(front.reactions, 1);
@@ -267,7 +268,7 @@ static void test_what_is_absent_is_read_once(void **state)
     struct store_reaction made = {.user = ann, .item = video, .kind = LIKE, .time_s = 1};
     struct store_reaction gone = {.user = ann, .item = video, .kind = LIKE, .was_live = true};
     front_open(&front, &bed);
-    filters_before(bed.filters, &(struct store_changes){.reactions = &made, .reaction_count = 1});
+    filters_before(bed.filters, &(struct store_changes){BOTH_SPANS(&made, 1)});
     for (int i = 0; i < 5; i++) {
         assert_false(bed_ask(&bed, ann, LIKE, video));
         assert_int_equal(bed_change(&bed, HOT_CLEAR, ann, LIKE, video, 4), 0);
@@ -275,7 +276,7 @@ static void test_what_is_absent_is_read_once(void **state)
     }
     assert_int_equal(front.reactions, 1);
     assert_int_equal(front.items, 1);
-    filters_after(bed.filters, &(struct store_changes){.reactions = &gone, .reaction_count = 1});
+    filters_after(bed.filters, &(struct store_changes){BOTH_SPANS(&gone, 1)});
     assert_int_equal(bed_change(&bed, HOT_SET, ann, LIKE, video, 5), 1);
     assert_true(bed_ask(&bed, ann, LIKE, video));
     assert_int_equal(front.reactions, 1);
@@ -395,7 +396,7 @@ static void test_set_while_asking(void **state)
         settle(&bed);
         bed_evict(&bed);
         struct store_reaction made = {.user = ann, .item = video, .kind = LIKE, .time_s = 1};
-        struct store_changes changes = {.reactions = &made, .reaction_count = 1};
+        struct store_changes changes = {BOTH_SPANS(&made, 1)};
         filters_before(bed.filters, &changes); /* as if something else looked the same */
         front.before = set_and_forget;
         if (clear)

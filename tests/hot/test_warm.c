@@ -51,7 +51,7 @@ static bool runs_in_memory(struct bed *bed, enum hot_action action)
 static uint32_t store_time(struct bed *bed, uint8_t kind)
 {
     struct store_reaction key = {.user = ann, .item = video, .kind = kind};
-    assert_int_equal(store_read_reactions(bed->store, &key, 1), STATUS_OK);
+    assert_int_equal(store_read_reactions(&bed->store->reader, &key, 1), STATUS_OK);
     return key.time_s;
 }
 

@@ -93,10 +93,12 @@ static void stage_close(struct stage *stage)
 static struct import_options stage_options(struct stage *stage, uint32_t batch_rows)
 {
     return (struct import_options){
+        .reader = &stage->store->reader,
         .carry = {.journal_directory = stage->journal_directory,
                   .filter_path = stage->filter_path,
                   .journal = stage->journal,
-                  .store = stage->store,
+                  .applier = &stage->store->applier,
+                  .admin = &stage->store->admin,
                   .filters = stage->filters,
                   .budget = &stage->budget,
                   .filter_position = 0,
@@ -129,8 +131,8 @@ static void import_begin(struct stage *stage, const struct import_options *given
                                             .budget = &stage->budget,
                                             .events_max = 64,
                                             .token_ttl_s = 60}};
-    if (catch_up_store(&how, stage->store, stage->filters, report.end, problem, sizeof problem) !=
-        STATUS_OK)
+    if (catch_up_store(&how, &stage->store->applier, stage->filters, report.end, problem,
+                       sizeof problem) != STATUS_OK)
         fail_msg("%s", problem);
     options.carry.journal = stage->journal;
     stage->import = import_open(&options, problem, sizeof problem);
@@ -213,7 +215,7 @@ static int64_t stored_count(struct stage *stage, struct item item, int name)
     struct store_values values = {0};
     struct store_item key = {.item = item};
     int64_t value = 0;
-    assert_int_equal(store_read_items(stage->store, NULL, &key, 1, &values), STATUS_OK);
+    assert_int_equal(store_read_items(&stage->store->reader, NULL, &key, 1, &values), STATUS_OK);
     for (uint32_t i = key.first; i < key.first + key.count; i++)
         if (values.values[i].name == name)
             value = values.values[i].value;
@@ -239,7 +241,7 @@ static uint32_t stored_time(struct stage *stage, uint32_t user, struct item item
     struct store_reaction key = {.item = item, .kind = (uint8_t)kind};
     user_text(user, text);
     assert_true(id_parse(text, strlen(text), &key.user));
-    assert_int_equal(store_read_reactions(stage->store, &key, 1), STATUS_OK);
+    assert_int_equal(store_read_reactions(&stage->store->reader, &key, 1), STATUS_OK);
     if (key.time_s != 0)
         assert_true(filters_may_have_reaction(stage->filters, key.user, key.kind, item));
     return key.time_s;
@@ -265,7 +267,7 @@ static void expect_state(struct stage *stage, const struct model *model)
         }
     }
     struct store_report report = {0};
-    assert_int_equal(store_verify(stage->store, NULL, NULL, &report), STATUS_OK);
+    assert_int_equal(store_verify(&stage->store->admin, NULL, NULL, &report), STATUS_OK);
 }
 
 static void expect_summary(const struct import *import, const struct import_summary *wanted)
@@ -554,7 +556,7 @@ static void test_mark(void **state)
     assert_int_equal(line + offset, 0);
     import_end(&stage, true);
     mark = mark_of(&stage);
-    assert_int_equal(mark.until, store_position(stage.store));
+    assert_int_equal(mark.until, store_position(&stage.store->applier));
     assert_int_equal(mark.offset + mark.source.bytes, 0);
     assert_int_equal(mark.newest_s, NOW);
     stage_close(&stage);
@@ -599,7 +601,7 @@ static enum status changes_since(struct stage *stage, uint32_t since_s, uint32_t
 {
     struct store_listed listed[8];
     struct store_changed changed;
-    enum status status = store_list_changes(stage->store, (struct id){.lo = 1}, since_s,
+    enum status status = store_list_changes(&stage->store->reader, (struct id){.lo = 1}, since_s,
                                             (struct store_listed){0}, listed, 8, &changed);
     *newest_s = changed.newest_s;
     return status;

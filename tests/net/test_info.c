@@ -23,44 +23,44 @@ static struct fake fake;
 /* A store that only counts what it is given. */
 static _Atomic uint64_t stored_position, stored_reactions;
 
-static enum status counting_apply(struct store *store, const struct store_changes *changes)
+static enum status counting_apply(struct store_applier *applier,
+                                  const struct store_changes *changes)
 {
-    (void)store;
-    atomic_fetch_add(&stored_reactions, changes->reaction_count);
+    (void)applier;
+    atomic_fetch_add(&stored_reactions, changes->user.reaction_count);
     atomic_store(&stored_position, changes->position);
     return STATUS_OK;
 }
 
-static enum status counting_flush(struct store *store)
+static enum status counting_flush(struct store_applier *applier)
 {
-    (void)store;
+    (void)applier;
     return STATUS_OK;
 }
 
-static uint64_t counting_position(struct store *store)
+static uint64_t counting_position(struct store_applier *applier)
 {
-    (void)store;
+    (void)applier;
     return atomic_load(&stored_position);
 }
 
-static void counting_stats(struct store *store, struct store_stats *out)
+static void counting_stats(struct store_admin *admin, struct store_stats *out)
 {
-    (void)store;
+    (void)admin;
     *out = (struct store_stats){.position = atomic_load(&stored_position),
                                 .durable = 3,
                                 .reactions = atomic_load(&stored_reactions),
                                 .disk_bytes = 4,
                                 .memory_bytes = 5,
                                 .merges = 6,
-                                .state = "ok"};
+                                .state = STORE_OK};
 }
 
-static const struct store_ops counting = {.name = "counting",
-                                          .apply = counting_apply,
-                                          .flush = counting_flush,
-                                          .position = counting_position,
-                                          .stats = counting_stats};
-static struct store store = {&counting};
+static const struct store_applier_functions counting_applier = {
+    .apply = counting_apply, .flush = counting_flush, .position = counting_position};
+static const struct store_admin_functions counting_admin = {.name = "counting",
+                                                            .stats = counting_stats};
+static struct store store = {.applier = {&counting_applier}, .admin = {&counting_admin}};
 
 /* The section as text; the caller frees it. */
 static char *read_section(int client, const char *section)
@@ -129,7 +129,8 @@ static void start_projector(const char *filter_path, const char *trend_path)
     struct projector_options options = {.journal_directory = fake.directory,
                                         .filter_path = filter_path,
                                         .journal = fake.journal,
-                                        .store = fake.parts.store,
+                                        .applier = &store.applier,
+                                        .admin = &store.admin,
                                         .filters = fake.parts.filters,
                                         .trend_path = trend_path,
                                         .trends = fake.parts.trends,
@@ -154,7 +155,7 @@ static void everything_there_is_shown(void **state)
     snprintf(filter_path, sizeof filter_path, "%s.filter", fake.directory);
     snprintf(trend_path, sizeof trend_path, "%s.trends", fake.directory);
     uint64_t used = memory_used(&fake.budget);
-    fake.parts.store = &store;
+    fake.parts.store = &store.admin;
     fake.parts.filters = filters_new(&fake.budget, 1);
     const struct trend_options trends = {.budget = &fake.budget, .memory = MIB(1)};
     fake.parts.trends = trends_new(&trends);

@@ -102,24 +102,24 @@ static void count_apply(struct strict_store *strict, const struct store_count *c
 
 static void tokens_apply(struct strict_store *strict, const struct store_changes *changes)
 {
-    size_t most = strict->token_count + changes->token_count;
+    size_t most = strict->token_count + changes->item.token_count;
     strict->tokens = realloc(strict->tokens, (most + 1) * sizeof(*strict->tokens));
     assert_non_null(strict->tokens);
-    for (size_t i = 0; i < changes->token_count; i++)
-        strict->tokens[strict->token_count++] = changes->tokens[i];
+    for (size_t i = 0; i < changes->item.token_count; i++)
+        strict->tokens[strict->token_count++] = changes->item.tokens[i];
     size_t kept = 0;
     for (size_t i = 0; i < strict->token_count; i++)
-        if (strict->tokens[i].time_s >= changes->token_horizon_s)
+        if (strict->tokens[i].time_s >= changes->item.token_horizon_s)
             strict->tokens[kept++] = strict->tokens[i];
     strict->token_count = kept;
 }
 
 static void expect_each_once(const struct store_changes *changes)
 {
-    for (size_t i = 0; i < changes->reaction_count && i < 300; i++)
+    for (size_t i = 0; i < changes->user.reaction_count && i < 300; i++)
         for (size_t j = 0; j < i; j++) {
-            const struct store_reaction *a = &changes->reactions[i];
-            const struct store_reaction *b = &changes->reactions[j];
+            const struct store_reaction *a = &changes->user.reactions[i];
+            const struct store_reaction *b = &changes->user.reactions[j];
             assert_false(id_equal(a->user, b->user) && item_equal(a->item, b->item) &&
                          a->kind == b->kind);
         }
@@ -128,22 +128,24 @@ static void expect_each_once(const struct store_changes *changes)
 static void apply_all(struct strict_store *strict, const struct store_changes *changes)
 {
     expect_each_once(changes);
-    for (size_t i = 0; i < changes->reaction_count; i++)
-        reaction_apply(strict, &changes->reactions[i]);
-    for (size_t i = 0; i < changes->count_count; i++)
-        count_apply(strict, &changes->counts[i]);
+    assert_ptr_equal(changes->user.reactions, changes->item.reactions);
+    assert_int_equal(changes->user.reaction_count, changes->item.reaction_count);
+    for (size_t i = 0; i < changes->user.reaction_count; i++)
+        reaction_apply(strict, &changes->user.reactions[i]);
+    for (size_t i = 0; i < changes->item.count_count; i++)
+        count_apply(strict, &changes->item.counts[i]);
     for (size_t i = 0; i < changes->name_count; i++)
         strict->names[strict->name_count++] = changes->names[i];
     assert_true(strict->name_count <= ROWS_MAX);
     tokens_apply(strict, changes);
     strict->position = changes->position;
     strict->applied++;
-    strict->rows += changes->reaction_count + changes->count_count;
+    strict->rows += changes->user.reaction_count + changes->item.count_count;
 }
 
-static enum status strict_apply(struct store *store, const struct store_changes *changes)
+static enum status strict_apply(struct store_applier *applier, const struct store_changes *changes)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_applier(applier));
     enum status status = STATUS_OK;
     pthread_mutex_lock(&strict->lock);
     if (refused(&strict->refuse_apply))
@@ -154,9 +156,9 @@ static enum status strict_apply(struct store *store, const struct store_changes 
     return status;
 }
 
-static enum status strict_flush(struct store *store)
+static enum status strict_flush(struct store_applier *applier)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_applier(applier));
     enum status status = STATUS_OK;
     pthread_mutex_lock(&strict->lock);
     if (refused(&strict->refuse_flush))
@@ -167,10 +169,10 @@ static enum status strict_flush(struct store *store)
     return status;
 }
 
-static enum status strict_read_reactions(struct store *store, struct store_reaction *keys,
+static enum status strict_read_reactions(struct store_reader *reader, struct store_reaction *keys,
                                          size_t count)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_reader(reader));
     pthread_mutex_lock(&strict->lock);
     for (size_t i = 0; i < count; i++) {
         const struct store_reaction *row = reaction_find(strict, &keys[i]);
@@ -191,11 +193,12 @@ static void values_add(struct store_values *values, const struct store_count *co
         (struct store_value){.value = count->value, .name = count->name};
 }
 
-static enum status strict_read_items(struct store *store, const struct store_snapshot *snapshot,
+static enum status strict_read_items(struct store_reader *reader,
+                                     const struct store_snapshot *snapshot,
                                      struct store_item *items, size_t count,
                                      struct store_values *values)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_reader(reader));
     assert_null(snapshot);
     pthread_mutex_lock(&strict->lock);
     for (size_t i = 0; i < count; i++) {
@@ -209,16 +212,16 @@ static enum status strict_read_items(struct store *store, const struct store_sna
     return STATUS_OK;
 }
 
-static enum status strict_visit(struct store *store, const struct store_visitor *visitor)
+static enum status strict_visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_admin(admin));
     enum status status = STATUS_OK;
     pthread_mutex_lock(&strict->lock);
     for (size_t i = 0; visitor->reaction != NULL && i < strict->reaction_count; i++)
-        if (store_visits_part(visitor, store_user_part(strict->reactions[i].user)))
+        if (store_visits_partition(visitor, store_user_partition(strict->reactions[i].user)))
             status = status ? status : visitor->reaction(visitor->context, &strict->reactions[i]);
     for (size_t i = 0; visitor->count != NULL && i < strict->count_count; i++)
-        if (store_visits_part(visitor, store_item_part(strict->counts[i].item)))
+        if (store_visits_partition(visitor, store_item_partition(strict->counts[i].item)))
             status = status ? status : visitor->count(visitor->context, &strict->counts[i]);
     for (size_t i = 0; visitor->name != NULL && i < strict->name_count; i++)
         status = status ? status : visitor->name(visitor->context, &strict->names[i]);
@@ -229,54 +232,60 @@ static enum status strict_visit(struct store *store, const struct store_visitor 
 }
 
 /* What is there is what was checked when it came. */
-static enum status strict_verify(struct store *store, store_progress_fn *progress, void *context,
-                                 struct store_report *report)
+static enum status strict_verify(struct store_admin *admin, store_progress_fn *progress,
+                                 void *context, struct store_report *report)
 {
     (void)progress;
     (void)context;
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_admin(admin));
     *report =
         (struct store_report){.reactions = strict->reaction_count, .counts = strict->count_count};
     return STATUS_OK;
 }
 
-static uint64_t strict_position(struct store *store)
+static uint64_t strict_position(struct store_applier *applier)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_applier(applier));
     pthread_mutex_lock(&strict->lock);
     uint64_t position = strict->position;
     pthread_mutex_unlock(&strict->lock);
     return position;
 }
 
-static void strict_stats(struct store *store, struct store_stats *out)
+static void strict_stats(struct store_admin *admin, struct store_stats *out)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_admin(admin));
     pthread_mutex_lock(&strict->lock);
     *out = (struct store_stats){.position = strict->position,
                                 .durable = strict->durable,
                                 .reactions = strict->reaction_count,
-                                .state = "ok"};
+                                .state = STORE_OK};
     pthread_mutex_unlock(&strict->lock);
 }
 
-static void strict_close(struct store *store)
+static void strict_close(struct store_admin *admin)
 {
-    struct strict_store *strict = strict_of(store);
+    struct strict_store *strict = strict_of(store_of_admin(admin));
     pthread_mutex_destroy(&strict->lock);
     free(strict->tokens);
     free(strict);
 }
 
-static const struct store_ops strict_ops = {
-    .name = "strict",
+static const struct store_reader_functions strict_reader = {
     .read_reactions = strict_read_reactions,
     .read_items = strict_read_items,
+};
+
+static const struct store_applier_functions strict_applier = {
     .apply = strict_apply,
     .flush = strict_flush,
+    .position = strict_position,
+};
+
+static const struct store_admin_functions strict_admin = {
+    .name = "strict",
     .visit = strict_visit,
     .verify = strict_verify,
-    .position = strict_position,
     .stats = strict_stats,
     .close = strict_close,
 };
@@ -285,7 +294,8 @@ struct store *strict_store_open(void)
 {
     struct strict_store *strict = calloc(1, sizeof(*strict));
     assert_non_null(strict);
-    strict->store.ops = &strict_ops;
+    strict->store = (struct store){
+        .reader = {&strict_reader}, .applier = {&strict_applier}, .admin = {&strict_admin}};
     pthread_mutex_init(&strict->lock, NULL);
     return &strict->store;
 }

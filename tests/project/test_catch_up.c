@@ -54,30 +54,35 @@ static void test_catch_up(void **state)
                                  .progress = note_progress,
                                  .context = &progress};
     char problem[256] = "";
-    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, 0, problem, sizeof problem),
-                     STATUS_OK);
+    assert_int_equal(
+        catch_up_store(&how, &stage.store->applier, stage.filters, 0, problem, sizeof problem),
+        STATUS_OK);
     assert_int_equal(progress.calls, 0);
     stage_append(&stage, 1950);
     stage_wait_durable(&stage);
     uint64_t end = stage.world.position;
     strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, 1);
-    assert_int_equal(catch_up_store(&how, stage.store, NULL, end, problem, sizeof problem),
-                     STATUS_DISK_FULL);
+    assert_int_equal(
+        catch_up_store(&how, &stage.store->applier, NULL, end, problem, sizeof problem),
+        STATUS_DISK_FULL);
     assert_true(problem[0] != '\0');
     progress.stop_at = 3;
-    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
-                     STATUS_STOPPING);
+    assert_int_equal(
+        catch_up_store(&how, &stage.store->applier, stage.filters, end, problem, sizeof problem),
+        STATUS_STOPPING);
     assert_int_equal(progress.calls, 3);
-    assert_int_equal(store_position(stage.store), progress.last);
-    assert_int_equal(catch_up_store(&how, stage.store, stage.filters, end, problem, sizeof problem),
-                     STATUS_OK);
+    assert_int_equal(store_position(&stage.store->applier), progress.last);
+    assert_int_equal(
+        catch_up_store(&how, &stage.store->applier, stage.filters, end, problem, sizeof problem),
+        STATUS_OK);
     assert_in_range(progress.calls, 20, 22); /* a slice may end one early */
     assert_int_equal(progress.last, end);
     assert_int_equal(progress.end, end);
     world_expect_store(&stage.world, stage.store);
     world_expect_filters(&stage.world, stage.filters);
     assert_int_not_equal(
-        catch_up_store(&how, stage.store, NULL, end + GIB(1), problem, sizeof problem), STATUS_OK);
+        catch_up_store(&how, &stage.store->applier, NULL, end + GIB(1), problem, sizeof problem),
+        STATUS_OK);
 }
 
 int main(void)

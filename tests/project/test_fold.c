@@ -103,9 +103,9 @@ static void expect_reactions(const struct window *window, const struct store_cha
         uint32_t before = window->before.time_s[user][kind][item];
         uint32_t after = window->after.time_s[user][kind][item];
         const struct store_reaction *change =
-            find_change(changes->reactions, changes->reaction_count, user, kind, item);
+            find_change(changes->user.reactions, changes->user.reaction_count, user, kind, item);
         const struct store_reaction *pass =
-            find_change(changes->passed, changes->passed_count, user, kind, item);
+            find_change(changes->user.transient, changes->user.transient_count, user, kind, item);
         if (!window->touched[user][kind][item] || (before == 0 && after == 0)) {
             assert_null(change);
             assert_int_equal(pass != NULL, window->touched[user][kind][item]);
@@ -121,21 +121,21 @@ static void expect_reactions(const struct window *window, const struct store_cha
         assert_int_equal(change->cleared_s, after == 0 ? window->cleared_s[user][kind][item] : 0);
         expected++;
     }
-    assert_int_equal(changes->reaction_count, expected);
-    assert_int_equal(changes->passed_count, passed);
+    assert_int_equal(changes->user.reaction_count, expected);
+    assert_int_equal(changes->user.transient_count, passed);
 }
 
 static void expect_counts(const struct window *window, const struct store_changes *changes)
 {
     struct world sum = window->before;
-    for (size_t i = 0; i < changes->count_count; i++) {
-        assert_true(changes->counts[i].value != 0);
+    for (size_t i = 0; i < changes->item.count_count; i++) {
+        assert_true(changes->item.counts[i].value != 0);
         for (uint32_t item = 0; item < WORLD_ITEMS; item++)
-            if (item_equal(world_item(item), changes->counts[i].item))
-                sum.counts[item][changes->counts[i].name] += changes->counts[i].value;
+            if (item_equal(world_item(item), changes->item.counts[i].item))
+                sum.counts[item][changes->item.counts[i].name] += changes->item.counts[i].value;
         for (size_t j = 0; j < i; j++)
-            assert_false(item_equal(changes->counts[i].item, changes->counts[j].item) &&
-                         changes->counts[i].name == changes->counts[j].name);
+            assert_false(item_equal(changes->item.counts[i].item, changes->item.counts[j].item) &&
+                         changes->item.counts[i].name == changes->item.counts[j].name);
     }
     assert_memory_equal(sum.counts, window->after.counts, sizeof sum.counts);
 }
@@ -146,11 +146,11 @@ static void expect_window(const struct window *window, const struct store_change
     expect_counts(window, changes);
     assert_int_equal(changes->position, window->after.position);
     assert_int_equal(changes->name_count, window->after.defined - window->before.defined);
-    assert_int_equal(changes->token_count, window->token_count);
+    assert_int_equal(changes->item.token_count, window->token_count);
     for (size_t i = 0; i < window->token_count; i++) {
-        assert_memory_equal(changes->tokens[i].token, window->tokens[i].token, 16);
-        assert_int_equal(changes->tokens[i].time_s, window->tokens[i].time_s);
-        assert_true(item_equal(changes->tokens[i].item, window->tokens[i].item));
+        assert_memory_equal(changes->item.tokens[i].token, window->tokens[i].token, 16);
+        assert_int_equal(changes->item.tokens[i].time_s, window->tokens[i].time_s);
+        assert_true(item_equal(changes->item.tokens[i].item, window->tokens[i].item));
     }
 }
 
@@ -192,10 +192,10 @@ static void test_like_and_unlike_is_nothing(void **state)
     assert_int_equal(add(fold, reaction(EVENT_CLEAR, 1, 2, 11)), STATUS_OK);
     assert_int_equal(add(fold, addition(2, -7)), STATUS_OK);
     fold_take(fold, 77, &changes);
-    assert_int_equal(changes.reaction_count, 0);
-    assert_int_equal(changes.passed_count, 1);
-    assert_int_equal(changes.passed[0].cleared_s, 11);
-    assert_int_equal(changes.count_count, 0);
+    assert_int_equal(changes.user.reaction_count, 0);
+    assert_int_equal(changes.user.transient_count, 1);
+    assert_int_equal(changes.user.transient[0].cleared_s, 11);
+    assert_int_equal(changes.item.count_count, 0);
     assert_int_equal(changes.position, 77);
     drop_fold(fold);
 }
@@ -209,10 +209,10 @@ static void test_again_at_another_time(void **state)
     assert_int_equal(add(fold, reaction(EVENT_CLEAR, 1, 2, 10)), STATUS_OK);
     assert_int_equal(add(fold, reaction(EVENT_SET, 1, 2, 0)), STATUS_OK);
     fold_take(fold, 1, &changes);
-    assert_int_equal(changes.reaction_count, 1);
-    assert_true(changes.reactions[0].was_live);
-    assert_int_equal(changes.reactions[0].time_s, 1); /* second 0 would say absent */
-    assert_int_equal(changes.count_count, 0);
+    assert_int_equal(changes.user.reaction_count, 1);
+    assert_true(changes.user.reactions[0].was_live);
+    assert_int_equal(changes.user.reactions[0].time_s, 1); /* second 0 would say absent */
+    assert_int_equal(changes.item.count_count, 0);
     drop_fold(fold);
 }
 
@@ -244,8 +244,8 @@ static void test_sums_wrap(void **state)
     assert_int_equal(add(fold, addition(1, INT64_MAX)), STATUS_OK);
     assert_int_equal(add(fold, addition(1, INT64_MAX)), STATUS_OK);
     fold_take(fold, 1, &changes);
-    assert_int_equal(changes.count_count, 1);
-    assert_int_equal(changes.counts[0].value, -2);
+    assert_int_equal(changes.item.count_count, 1);
+    assert_int_equal(changes.item.counts[0].value, -2);
     drop_fold(fold);
 }
 
@@ -261,9 +261,9 @@ static void test_full(void **state)
     assert_true(fold_is_full(fold));
     assert_int_equal(add(fold, reaction(EVENT_SET, 3, 1, 9)), STATUS_NO_MEMORY);
     fold_take(fold, 1, &changes);
-    assert_int_equal(changes.reaction_count, 3);
-    assert_int_equal(changes.count_count, 1);
-    assert_int_equal(changes.counts[0].value, 3);
+    assert_int_equal(changes.user.reaction_count, 3);
+    assert_int_equal(changes.item.count_count, 1);
+    assert_int_equal(changes.item.counts[0].value, 3);
     fold_clear(fold);
     assert_int_equal(fold_events(fold), 0);
     assert_int_equal(add(fold, reaction(EVENT_SET, 3, 1, 9)), STATUS_OK);
@@ -289,9 +289,9 @@ static void test_budget(void **state)
         assert_int_equal(status, STATUS_NO_MEMORY);
         struct store_changes changes;
         fold_take(fold, i, &changes);
-        assert_int_equal(changes.reaction_count, fold_events(fold));
-        assert_int_equal(changes.count_count, fold_events(fold));
-        rows += changes.reaction_count;
+        assert_int_equal(changes.user.reaction_count, fold_events(fold));
+        assert_int_equal(changes.item.count_count, fold_events(fold));
+        rows += changes.user.reaction_count;
         windows++;
         fold_clear(fold);
         assert_int_equal(add(fold, reaction(EVENT_SET, i, i, 9)), STATUS_OK);
@@ -320,10 +320,10 @@ static void test_grows(void **state)
         for (uint64_t i = 0; i < USERS; i += 2)
             assert_int_equal(add(fold, reaction(EVENT_CLEAR, i, i % 1000, 9)), STATUS_OK);
         fold_take(fold, 1, &changes);
-        assert_int_equal(changes.reaction_count, USERS / 2);
-        assert_int_equal(changes.count_count, 500);
-        for (size_t i = 0; i < changes.count_count; i++)
-            assert_int_equal(changes.counts[i].value, USERS / 1000);
+        assert_int_equal(changes.user.reaction_count, USERS / 2);
+        assert_int_equal(changes.item.count_count, 500);
+        for (size_t i = 0; i < changes.item.count_count; i++)
+            assert_int_equal(changes.item.counts[i].value, USERS / 1000);
         fold_clear(fold);
     }
     drop_fold(fold);
@@ -349,10 +349,10 @@ static void test_names_and_tokens(void **state)
     assert_int_equal(changes.names[0].index, 7);
     assert_int_equal(changes.names[0].length, 3);
     assert_memory_equal(changes.names[0].text, "fav", 4);
-    assert_int_equal(changes.count_count, 0);
-    assert_int_equal(changes.token_count, 200);
-    assert_int_equal(changes.tokens[199].token[1], 199);
-    assert_int_equal(changes.tokens[199].item.id.lo, 199);
+    assert_int_equal(changes.item.count_count, 0);
+    assert_int_equal(changes.item.token_count, 200);
+    assert_int_equal(changes.item.tokens[199].token[1], 199);
+    assert_int_equal(changes.item.tokens[199].item.id.lo, 199);
     drop_fold(fold);
 }
 

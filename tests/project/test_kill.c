@@ -114,7 +114,7 @@ static void recover(const char *directory, uint64_t seed, uint32_t bulk_min)
 {
     char problem[256] = "";
     stage_open(&stage, directory, seed, DURABILITY_COMMIT, open_store(directory, bulk_min));
-    uint64_t position = store_position(stage.store);
+    uint64_t position = store_position(&stage.store->applier);
     assert_true(position <= stage.report.end);
     load_trends(position);
     enum status status = filters_load(stage.filters, stage.filter_path, &filter_position, NULL,
@@ -122,7 +122,7 @@ static void recover(const char *directory, uint64_t seed, uint32_t bulk_min)
     const struct catch_up all = how();
     if (status == STATUS_MORE) {
         filter_position = 0;
-        status = filters_rebuild(stage.filters, stage.store, NULL, NULL);
+        status = filters_rebuild(stage.filters, &stage.store->admin, NULL, NULL);
     } else if (status == STATUS_OK) {
         assert_true(filter_position <= position);
         status = catch_up_filters(&all, stage.filters, filter_position, position, problem,
@@ -185,11 +185,12 @@ static int check(const char *directory, uint64_t seed, uint64_t choice)
     recover(directory, seed, 60);
     uint64_t end = stage.report.end;
     assert_true(end >= atomic_load(acknowledged));
-    struct world world = world_at(seed, store_position(stage.store));
+    struct world world = world_at(seed, store_position(&stage.store->applier));
     expect_state(&world, seed);
     char problem[256] = "";
     const struct catch_up all = how();
-    if (catch_up_store(&all, stage.store, stage.filters, end, problem, sizeof problem) != STATUS_OK)
+    if (catch_up_store(&all, &stage.store->applier, stage.filters, end, problem, sizeof problem) !=
+        STATUS_OK)
         fail_msg("%s", problem);
     world = world_at(seed, end);
     expect_state(&world, seed);

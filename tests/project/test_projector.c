@@ -64,7 +64,7 @@ static void expect_caught_up(struct projector *projector)
     struct filter_stats known;
     struct store_stats store;
     filters_stats(stage.filters, &live, &known);
-    store_stats(stage.store, &store);
+    store_stats(&stage.store->admin, &store);
     assert_int_equal(live.keys, store.reactions);
 }
 
@@ -171,7 +171,7 @@ static void test_like_and_unlike_writes_nothing(void **state)
     stage_wait_durable(&stage);
     stage_run(projector);
     assert_int_equal(strict_store_rows(stage.store), 0);
-    assert_int_equal(store_position(stage.store), journal_durable(stage.journal));
+    assert_int_equal(store_position(&stage.store->applier), journal_durable(stage.journal));
     assert_int_equal(stage.moved, journal_durable(stage.journal));
     projector_free(projector);
 }
@@ -217,8 +217,8 @@ static void expect_recoverable(uint64_t filter_position)
     const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
                                             .budget = &stage.budget,
                                             .events_max = 77}};
-    status =
-        catch_up_filters(&how, filters, from, store_position(stage.store), problem, sizeof problem);
+    status = catch_up_filters(&how, filters, from, store_position(&stage.store->applier), problem,
+                              sizeof problem);
     if (status != STATUS_OK)
         fail_msg("%s", problem);
     world_expect_filters(&stage.world, filters);
@@ -240,7 +240,7 @@ static void test_checkpoints(void **state)
         stage_wait_durable(&stage);
         stage_run(projector);
         projector_stats(projector, &stats);
-        store_stats(stage.store, &store);
+        store_stats(&stage.store->admin, &store);
         assert_int_equal(stats.checkpoint, store.durable);
         assert_true(stats.checkpoint <= stats.position);
         assert_true(stats.position - stats.checkpoint < options.checkpoint_bytes);
@@ -328,7 +328,7 @@ static void test_disk_full(void **state)
     }
     assert_true(stats.lag_bytes > 0);
     assert_int_equal(projector_step(projector), STEP_MOVED);
-    uint64_t position = store_position(stage.store);
+    uint64_t position = store_position(&stage.store->applier);
     for (int i = 0; i < 2; i++) { /* applied, then not flushed */
         assert_int_equal(projector_step(projector), STEP_WAIT);
         projector_stats(projector, &stats);
@@ -363,7 +363,7 @@ static void test_store_fails(void **state)
     stage_append(&stage, 250);
     stage_wait_durable(&stage);
     assert_int_equal(projector_step(projector), STEP_MOVED);
-    uint64_t position = store_position(stage.store);
+    uint64_t position = store_position(&stage.store->applier);
     strict_store_refuse_apply(stage.store, STATUS_IO_FAILED, 1);
     assert_int_equal(failures, 0);
     for (int i = 0; i < 3; i++) {
@@ -371,7 +371,7 @@ static void test_store_fails(void **state)
         projector_stats(projector, &stats);
         assert_non_null(strstr(stats.state, "events could not be written to the store"));
         assert_int_equal(stats.position, position);
-        assert_int_equal(store_position(stage.store), position);
+        assert_int_equal(store_position(&stage.store->applier), position);
     }
     assert_int_equal(stage.moved_calls, 2); /* once moved, once failed */
     assert_int_equal(failures, 1);
@@ -413,7 +413,7 @@ static void test_contradiction(void **state)
     assert_int_equal(projector_step(projector), STEP_FAILED);
     projector_stats(projector, &stats);
     assert_non_null(strstr(stats.state, "position 32 "));
-    assert_int_equal(store_position(stage.store), 0);
+    assert_int_equal(store_position(&stage.store->applier), 0);
     projector_free(projector);
 }
 
@@ -513,7 +513,7 @@ static void thread_test(enum durability durability)
     world_expect_store(&stage.world, stage.store);
     world_expect_filters(&stage.world, stage.filters);
     struct store_stats store;
-    store_stats(stage.store, &store);
+    store_stats(&stage.store->admin, &store);
     assert_int_equal(store.durable, stage.world.position);
     expect_recoverable(stage.world.position);
 }
@@ -531,7 +531,7 @@ static void test_thread_can_be_asked_to_reach(void **state)
         stage_append(&stage, 50);
         uint64_t position = journal_appended(stage.journal);
         assert_true(projector_reach(projector, position, 60000));
-        assert_true(store_position(stage.store) >= position);
+        assert_true(store_position(&stage.store->applier) >= position);
         assert_true(projector_reach(projector, position, 0));
     }
     assert_false(projector_reach(projector, journal_appended(stage.journal) + 1, 5));
@@ -570,10 +570,10 @@ static void test_thread_stops_with_all_applied(void **state)
     struct projector *projector = stage_start(&options);
     stage_append(&stage, 50);
     projector_stop(projector);
-    assert_int_equal(store_position(stage.store), stage.world.position);
+    assert_int_equal(store_position(&stage.store->applier), stage.world.position);
     world_expect_store(&stage.world, stage.store);
     struct store_stats stats;
-    store_stats(stage.store, &stats);
+    store_stats(&stage.store->admin, &stats);
     assert_int_equal(stats.durable, stage.world.position);
 }
 
@@ -606,7 +606,7 @@ static void test_thread_stops_on_a_full_disk(void **state)
     stage_wait_durable(&stage);
     struct projector *projector = stage_start(&options);
     projector_stop(projector);
-    assert_int_equal(store_position(stage.store), 0);
+    assert_int_equal(store_position(&stage.store->applier), 0);
     assert_int_not_equal(access(stage.filter_path, F_OK), 0);
 }
 
@@ -620,7 +620,7 @@ static void test_cannot_start(void **state)
     stage_append(&stage, 10);
     stage_wait_durable(&stage);
     const struct store_changes ahead = {.position = GIB(1)};
-    assert_int_equal(store_apply(stage.store, &ahead), STATUS_OK);
+    assert_int_equal(store_apply(&stage.store->applier, &ahead), STATUS_OK);
     assert_null(projector_start(&options, problem, sizeof problem));
     assert_true(problem[0] != '\0');
     uint64_t limit = stage.budget.limit;

@@ -86,9 +86,9 @@ static void dump_changes(struct dump *dump, struct store *store, uint32_t since_
         struct store_listed rows[PAGE];
         struct store_changed page = {.more = true};
         while (page.more) {
-            assert_int_equal(
-                store_list_changes(store, world_user(user), since_s, page.last, rows, PAGE, &page),
-                STATUS_OK);
+            assert_int_equal(store_list_changes(&store->reader, world_user(user), since_s,
+                                                page.last, rows, PAGE, &page),
+                             STATUS_OK);
             for (size_t i = 0; i < page.count; i++)
                 dump_changed(dump, user, &rows[i]);
         }
@@ -109,8 +109,8 @@ static void dump_store(struct dump *dump, struct store *store, uint32_t now_s)
                                           .name = dump_name,
                                           .token = dump_token,
                                           .context = dump};
-    assert_int_equal(store_visit(store, &visitor), STATUS_OK);
-    if (store->ops->list_changes != NULL)
+    assert_int_equal(store_visit(&store->admin, &visitor), STATUS_OK);
+    if (store->reader.functions->list_changes != NULL)
         dump_changes(dump, store, now_s - CHANGES_TTL_S);
     qsort(dump->rows, dump->count, sizeof *dump->rows, compare_rows);
 }
@@ -125,11 +125,11 @@ static void deliver(struct fold *fold, struct store *store, size_t first, size_t
         newest_s = events[i].time_s;
     }
     fold_take(fold, positions[past], &changes);
-    changes.token_horizon_s = newest_s - TTL_S;
+    changes.item.token_horizon_s = newest_s - TTL_S;
     changes.newest_s = newest_s;
-    changes.cleared_horizon_s = newest_s - CHANGES_TTL_S;
+    changes.user.cleared_horizon_s = newest_s - CHANGES_TTL_S;
     for (uint32_t i = 0; i < times; i++)
-        assert_int_equal(store_apply(store, &changes), STATUS_OK);
+        assert_int_equal(store_apply(&store->applier, &changes), STATUS_OK);
     fold_clear(fold);
 }
 

@@ -71,7 +71,7 @@ static void test_stop_applies_what_becomes_durable(void **state)
         late.late = questions;
         projector_finish(projector);
         assert_int_equal(late.late, 0);
-        assert_int_equal(store_position(stage.store), stage.world.position);
+        assert_int_equal(store_position(&stage.store->applier), stage.world.position);
     }
     projector_free(projector);
     stage_close(&stage);

@@ -51,7 +51,7 @@ static void expect_recoverable(uint64_t saved)
     assert_int_equal(trends_position(trends), saved);
     world_expect_trends(stage.seed, saved, trends);
     const struct catch_up all = how(trends);
-    uint64_t position = store_position(stage.store);
+    uint64_t position = store_position(&stage.store->applier);
     if (catch_up_trends(&all, position, problem, sizeof problem) != STATUS_OK)
         fail_msg("%s", problem);
     world_expect_trends(stage.seed, position, trends);
@@ -180,7 +180,8 @@ static void test_without_boards(void **state)
     char problem[256] = ""; /* the journal does not go back so far any more */
     const struct catch_up all = how(stage.trends);
     assert_int_not_equal(
-        catch_up_trends(&all, store_position(stage.store), problem, sizeof problem), STATUS_OK);
+        catch_up_trends(&all, store_position(&stage.store->applier), problem, sizeof problem),
+        STATUS_OK);
     assert_true(problem[0] != '\0');
     projector_free(projector);
 }
@@ -198,7 +199,8 @@ static void test_catching_up(void **state)
     stage_wait_durable(&stage);
     uint64_t end = stage.world.position;
     assert_int_equal(
-        catch_up_store(&all, stage.store, stage.filters, half, problem, sizeof problem), STATUS_OK);
+        catch_up_store(&all, &stage.store->applier, stage.filters, half, problem, sizeof problem),
+        STATUS_OK);
     world_expect_trends(stage.seed, half, stage.trends);
     struct filters *filters = filters_new(&stage.budget, 3);
     assert_int_equal(catch_up_filters(&all, filters, 0, half, problem, sizeof problem), STATUS_OK);

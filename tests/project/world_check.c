@@ -72,7 +72,8 @@ static void expect_reads(const struct world *world, struct store *store)
     struct store_values values = {0};
     for (uint32_t i = 0; i < WORLD_ITEMS; i++)
         items[i] = (struct store_item){.item = world_item(i)};
-    assert_int_equal(store_read_items(store, NULL, items, WORLD_ITEMS, &values), STATUS_OK);
+    assert_int_equal(store_read_items(&store->reader, NULL, items, WORLD_ITEMS, &values),
+                     STATUS_OK);
     for (uint32_t i = 0; i < WORLD_ITEMS; i++) {
         int64_t read[WORLD_NAMES] = {0};
         for (uint32_t j = items[i].first; j < items[i].first + items[i].count; j++)
@@ -86,7 +87,8 @@ static void expect_reads(const struct world *world, struct store *store)
             keys[i] = (struct store_reaction){.user = world_user(user),
                                               .kind = (uint8_t)(i / WORLD_ITEMS),
                                               .item = world_item(i % WORLD_ITEMS)};
-        assert_int_equal(store_read_reactions(store, keys, WORLD_KINDS * WORLD_ITEMS), STATUS_OK);
+        assert_int_equal(store_read_reactions(&store->reader, keys, WORLD_KINDS * WORLD_ITEMS),
+                         STATUS_OK);
         for (uint32_t i = 0; i < WORLD_KINDS * WORLD_ITEMS; i++)
             assert_int_equal(keys[i].time_s, world->time_s[user][i / WORLD_ITEMS][i % WORLD_ITEMS]);
     }
@@ -116,9 +118,9 @@ static void expect_changes(const struct world *world, struct store *store, uint3
         struct store_listed rows[7];
         struct store_changed page = {.more = true};
         while (page.more) {
-            assert_int_equal(
-                store_list_changes(store, world_user(user), since_s, page.last, rows, 7, &page),
-                STATUS_OK);
+            assert_int_equal(store_list_changes(&store->reader, world_user(user), since_s,
+                                                page.last, rows, 7, &page),
+                             STATUS_OK);
             take_changes(&told, user, rows, page.count);
         }
         assert_int_equal(page.newest_s, world->now_s);
@@ -139,16 +141,16 @@ void world_expect_store(const struct world *world, struct store *store)
     memset(&census, 0, sizeof census);
     const struct store_visitor visitor = {
         .reaction = visit_reaction, .count = visit_count, .name = visit_name, .context = &census};
-    assert_int_equal(store_position(store), world->position);
-    assert_int_equal(store_visit(store, &visitor), STATUS_OK);
+    assert_int_equal(store_position(&store->applier), world->position);
+    assert_int_equal(store_visit(&store->admin, &visitor), STATUS_OK);
     assert_memory_equal(census.found.time_s, world->time_s, sizeof world->time_s);
     assert_memory_equal(census.found.counts, world->counts, sizeof world->counts);
     assert_int_equal(census.found.defined, world->defined);
     expect_reads(world, store);
-    if (store->ops->list_changes != NULL && world->events > 0)
+    if (store->reader.functions->list_changes != NULL && world->events > 0)
         expect_changes(world, store, world->now_s - WORLD_CHANGES_TTL_S);
     struct store_report report = {0};
-    enum status status = store_verify(store, NULL, NULL, &report);
+    enum status status = store_verify(&store->admin, NULL, NULL, &report);
     if (status != STATUS_OK)
         fail_msg("%s: %s", status_name(status), report.problem);
     assert_int_equal(report.reactions, census.reactions);

@@ -6,12 +6,12 @@
 static void count_event(struct trends *trends, const struct event *event, uint64_t position)
 {
     struct store_count counts[1 + LIMIT_EXCLUSIVE];
-    struct store_changes changes = {.counts = counts, .position = position};
+    struct store_changes changes = {.item.counts = counts, .position = position};
     for (uint8_t i = 0; i < event->cleared_count; i++)
-        counts[changes.count_count++] =
+        counts[changes.item.count_count++] =
             (struct store_count){.item = event->item, .name = event->cleared[i], .value = -1};
     if (event->type != EVENT_DEFINE)
-        counts[changes.count_count++] =
+        counts[changes.item.count_count++] =
             (struct store_count){.item = event->item,
                                  .name = event->name,
                                  .value = event->type == EVENT_ADD   ? event->delta

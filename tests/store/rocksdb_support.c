@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/names.h"
 #include "conform/directory.h"
+#include "spans.h"
 
 enum { LIKES = 10 };
 
@@ -78,18 +79,15 @@ enum status test_apply(struct store *store, uint64_t position)
     reactions[LIKES].was_live = true;
     struct store_name name = {
         .role = NAME_TYPE, .index = 0, .length = 5, .text = {'v', 'i', 'd', 'e', 'o'}};
-    return store_apply(store, &(struct store_changes){.reactions = reactions,
-                                                      .reaction_count = LIKES + (position > 1),
-                                                      .counts = counts,
-                                                      .count_count = used,
-                                                      .names = &name,
-                                                      .name_count = 1,
-                                                      .position = position});
+    return store_apply(&store->applier, &(struct store_changes){
+                                            BOTH_SPANS(reactions, LIKES + (position > 1)),
+                                            .item.counts = counts, .item.count_count = used,
+                                            .names = &name, .name_count = 1, .position = position});
 }
 
 void test_fill(struct store *store, uint64_t last)
 {
-    for (uint64_t position = store_position(store) + 1; position <= last; position++)
+    for (uint64_t position = store_position(&store->applier) + 1; position <= last; position++)
         assert_int_equal(test_apply(store, position), STATUS_OK);
 }
 
@@ -99,7 +97,7 @@ static enum status answers_reactions(struct store *store, uint64_t position)
         struct store_reaction keys[LIKES];
         for (uint64_t item = 0; item < LIKES; item++)
             keys[item] = like(of, item);
-        enum status status = store_read_reactions(store, keys, LIKES);
+        enum status status = store_read_reactions(&store->reader, keys, LIKES);
         if (status != STATUS_OK)
             return status;
         for (uint64_t item = 0; item < LIKES; item++) {
@@ -116,7 +114,7 @@ static enum status answers_items(struct store *store, uint64_t position)
     struct store_values values = {0};
     for (uint64_t item = 0; item < LIKES; item++)
         items[item] = (struct store_item){.item.id.lo = item};
-    enum status status = store_read_items(store, NULL, items, LIKES, &values);
+    enum status status = store_read_items(&store->reader, NULL, items, LIKES, &values);
     for (uint64_t item = 0; status == STATUS_OK && item < LIKES; item++) {
         assert_int_equal(items[item].count, position > 0);
         if (position > 0)
@@ -135,8 +133,8 @@ static enum status answers_lists(struct store *store, uint64_t position)
         uint64_t of = position;
         size_t count = PAGE;
         while (count == PAGE) {
-            enum status status = store_list_reactors(store, (struct item){.id.lo = item}, 0, after,
-                                                     page, PAGE, &count);
+            enum status status = store_list_reactors(&store->reader, (struct item){.id.lo = item},
+                                                     0, after, page, PAGE, &count);
             if (status != STATUS_OK)
                 return status;
             for (size_t i = 0; i < count; i++, of = item == 0 ? 0 : of - 1) {
@@ -146,7 +144,7 @@ static enum status answers_lists(struct store *store, uint64_t position)
             }
         }
         assert_int_equal(of, 0);
-        enum status status = store_list_reactions(store, like(position, item).user, 0, 0,
+        enum status status = store_list_reactions(&store->reader, like(position, item).user, 0, 0,
                                                   (struct store_listed){0}, page, PAGE, &count);
         if (status != STATUS_OK)
             return status;
@@ -166,7 +164,7 @@ static enum status count_one(void *context, const struct store_reaction *reactio
 
 enum status test_answers(struct store *store)
 {
-    uint64_t position = store_position(store), visited = 0;
+    uint64_t position = store_position(&store->applier), visited = 0;
     uint64_t expected = position == 0 ? 0 : position * (LIKES - 1) + 1;
     struct store_report report;
     const struct store_visitor visitor = {.reaction = count_one, .context = &visited};
@@ -176,11 +174,11 @@ enum status test_answers(struct store *store)
     if (status == STATUS_OK)
         status = answers_lists(store, position);
     if (status == STATUS_OK)
-        status = store_visit(store, &visitor);
+        status = store_visit(&store->admin, &visitor);
     if (status != STATUS_OK)
         return status;
     assert_int_equal(visited, expected);
-    status = store_verify(store, NULL, NULL, &report);
+    status = store_verify(&store->admin, NULL, NULL, &report);
     if (status == STATUS_OK)
         assert_int_equal(report.reactions, expected);
     else

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "spans.h"
 #include "store/memory/store_memory.h"
 
 static struct store_reaction numbered(uint64_t number, uint32_t time_s)
@@ -39,12 +40,10 @@ static void fill(struct full_store *full)
             full->counts[i] =
                 (struct store_count){.item = full->rows[i].item, .name = 1, .value = 1};
         }
-        enum status status =
-            store_apply(full->store, &(struct store_changes){.reactions = full->rows,
-                                                             .reaction_count = BATCH,
-                                                             .counts = full->counts,
-                                                             .count_count = BATCH,
-                                                             .position = full->batches + 1});
+        enum status status = store_apply(
+            &full->store->applier,
+            &(struct store_changes){BOTH_SPANS(full->rows, BATCH), .item.counts = full->counts,
+                                    .item.count_count = BATCH, .position = full->batches + 1});
         if (status == STATUS_OK)
             continue;
         assert_int_equal(status, STATUS_NO_MEMORY);
@@ -61,7 +60,7 @@ static void empty(struct full_store *full)
 static uint64_t reaction_count(struct store *store)
 {
     struct store_stats stats;
-    store_stats(store, &stats);
+    store_stats(&store->admin, &stats);
     return stats.reactions;
 }
 
@@ -72,19 +71,19 @@ static void test_no_memory_leaves_nothing(void **state)
     fill(&full);
     assert_true(full.batches > 10);
     assert_true(memory_used(&full.budget) <= full.budget.limit);
-    assert_int_equal(store_position(full.store), full.batches);
+    assert_int_equal(store_position(&full.store->applier), full.batches);
     assert_int_equal(reaction_count(full.store), full.batches * BATCH);
-    assert_int_equal(store_read_reactions(full.store, full.rows, BATCH), STATUS_OK);
+    assert_int_equal(store_read_reactions(&full.store->reader, full.rows, BATCH), STATUS_OK);
     for (uint32_t i = 0; i < BATCH; i++) {
         struct store_item item = {.item = full.counts[i].item};
         struct store_values values = {0};
         assert_int_equal(full.rows[i].time_s, 0);
-        assert_int_equal(store_read_items(full.store, NULL, &item, 1, &values), STATUS_OK);
+        assert_int_equal(store_read_items(&full.store->reader, NULL, &item, 1, &values), STATUS_OK);
         assert_int_equal(item.count, 0);
     }
     for (uint64_t number = 0; number < full.batches * BATCH; number++) {
         struct store_reaction key = numbered(number, 0);
-        assert_int_equal(store_read_reactions(full.store, &key, 1), STATUS_OK);
+        assert_int_equal(store_read_reactions(&full.store->reader, &key, 1), STATUS_OK);
         assert_int_equal(key.time_s, 9);
     }
     empty(&full);
@@ -92,10 +91,10 @@ static void test_no_memory_leaves_nothing(void **state)
 
 static enum status place(struct full_store *full, const struct store_reaction *change)
 {
-    return store_apply(full->store,
-                       &(struct store_changes){.reactions = change,
-                                               .reaction_count = 1,
-                                               .position = store_position(full->store) + 1});
+    return store_apply(
+        &full->store->applier,
+        &(struct store_changes){BOTH_SPANS(change, 1),
+                                .position = store_position(&full->store->applier) + 1});
 }
 
 static void test_removing_makes_room(void **state)

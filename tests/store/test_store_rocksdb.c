@@ -12,19 +12,20 @@
 
 #include "base/limits.h"
 #include "rocksdb_support.h"
+#include "spans.h"
 
 static void test_reopen_after_flush(void **state)
 {
     (void)state;
     for (uint32_t bulk_min = 0; bulk_min <= 1; bulk_min++) {
         struct store *store = test_must_open(bulk_min);
-        test_fill(store, store_position(store) + 20);
-        assert_int_equal(store_flush(store), STATUS_OK);
-        uint64_t reached = store_position(store);
+        test_fill(store, store_position(&store->applier) + 20);
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
+        uint64_t reached = store_position(&store->applier);
         store_close(store);
         store = test_must_open(0);
         struct store_stats stats;
-        store_stats(store, &stats);
+        store_stats(&store->admin, &stats);
         assert_int_equal(stats.position, reached);
         assert_int_equal(stats.durable, reached);
         assert_int_equal(stats.reactions, 9 * reached + 1);
@@ -39,11 +40,11 @@ static void test_reopen_without_flush(void **state)
     (void)state;
     struct store *store = test_must_open(0);
     test_fill(store, 10);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     test_fill(store, 30);
     store_close(store);
     store = test_must_open(0);
-    assert_in_range(store_position(store), 10, 30);
+    assert_in_range(store_position(&store->applier), 10, 30);
     assert_int_equal(test_answers(store), STATUS_OK);
     test_fill(store, 40);
     assert_int_equal(test_answers(store), STATUS_OK);
@@ -55,10 +56,10 @@ static int be_killed(const char *directory, uint64_t last, uint32_t bulk_min)
 {
     memcpy(test_directory, directory, strlen(directory));
     struct store *store = test_must_open(bulk_min);
-    for (uint64_t position = store_position(store) + 1; position <= last; position++) {
+    for (uint64_t position = store_position(&store->applier) + 1; position <= last; position++) {
         if (test_apply(store, position) != STATUS_OK)
             return 1;
-        if (position % 7 == 0 && store_flush(store) != STATUS_OK)
+        if (position % 7 == 0 && store_flush(&store->applier) != STATUS_OK)
             return 1;
     }
     kill(getpid(), SIGKILL);
@@ -86,11 +87,11 @@ static void test_killed(void **state)
         last += 1 + round * 5 % 11;
         spawn_killed(last, round % 3 == 2 ? 15 : 0);
         struct store *store = test_must_open(0);
-        assert_in_range(store_position(store), last - last % 7, last);
+        assert_in_range(store_position(&store->applier), last - last % 7, last);
         assert_int_equal(test_answers(store), STATUS_OK);
         test_fill(store, last);
         assert_int_equal(test_answers(store), STATUS_OK);
-        assert_int_equal(store_flush(store), STATUS_OK);
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
         store_close(store);
     }
 }
@@ -131,7 +132,7 @@ static void test_version_refused(void **state)
     (void)state;
     struct store *store = test_must_open(0);
     test_fill(store, 5);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
     const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 4}, known[] = {0, 0, 0, 3};
     const uint8_t before[] = {0, 0, 0, 1};
@@ -185,15 +186,15 @@ static void test_read_only_changes_nothing(void **state)
     assert_non_null(strstr(problem, "there is no store"));
     struct store *store = test_must_open(0);
     test_fill(store, 30);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
     char *before = listing();
     store = test_open(0, true, problem);
     assert_string_equal(problem, "");
-    assert_int_equal(store_position(store), 30);
+    assert_int_equal(store_position(&store->applier), 30);
     assert_int_equal(test_answers(store), STATUS_OK);
     assert_int_equal(test_apply(store, 31), STATUS_READONLY);
-    assert_int_equal(store_flush(store), STATUS_READONLY);
+    assert_int_equal(store_flush(&store->applier), STATUS_READONLY);
     store_close(store);
     char *after = listing();
     assert_string_equal(before, after);
@@ -246,7 +247,7 @@ static uint64_t page_steps(struct store *store, struct store_listed after)
     rocksdb_perfcontext_t *context = rocksdb_perfcontext_create();
     rocksdb_perfcontext_reset(context);
     assert_int_equal(
-        store_list_reactions(store, (struct id){.lo = 1}, 0, 0, after, page, 20, &count),
+        store_list_reactions(&store->reader, (struct id){.lo = 1}, 0, 0, after, page, 20, &count),
         STATUS_OK);
     assert_int_equal(count, 20);
     assert_int_equal(page[0].time_s, after.time_s - 1);
@@ -265,9 +266,8 @@ static void test_page_costs_what_it_returns(void **state)
     struct store_reaction *likes = calloc(LONG, sizeof(*likes));
     for (uint32_t i = 0; i < LONG; i++)
         likes[i] = (struct store_reaction){.user.lo = 1, .item.id.lo = i, .time_s = i + 1};
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = likes,
-                                                                .reaction_count = LONG,
-                                                                .position = 1}),
+    assert_int_equal(store_apply(&store->applier,
+                                 &(struct store_changes){BOTH_SPANS(likes, LONG), .position = 1}),
                      STATUS_OK);
     for (int flushed = 0; flushed < 2; flushed++) {
         const uint32_t places[] = {LONG + 1, LONG / 2, 1000, 21};
@@ -275,7 +275,7 @@ static void test_page_costs_what_it_returns(void **state)
             assert_in_range(
                 page_steps(store, (struct store_listed){.time_s = places[i], .id.lo = places[i]}),
                 20, 500);
-        assert_int_equal(store_flush(store), STATUS_OK);
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
     }
     free(likes);
     store_close(store);

@@ -29,19 +29,21 @@ static void clear_all(struct store *store, uint32_t horizon_s)
     for (uint32_t i = 0; i < CLEARED; i++)
         rows[i] = cleared(i);
     assert_int_equal(
-        store_apply(store, &(struct store_changes){.passed = rows,
-                                                   .passed_count = CLEARED,
-                                                   .newest_s = FIRST_S + CLEARED,
-                                                   .cleared_horizon_s = horizon_s,
-                                                   .position = store_position(store) + 1}),
+        store_apply(&store->applier,
+                    &(struct store_changes){.user.transient = rows,
+                                            .user.transient_count = CLEARED,
+                                            .newest_s = FIRST_S + CLEARED,
+                                            .user.cleared_horizon_s = horizon_s,
+                                            .position = store_position(&store->applier) + 1}),
         STATUS_OK);
 }
 
 static void raise_horizon(struct store *store, uint32_t horizon_s)
 {
     assert_int_equal(
-        store_apply(store, &(struct store_changes){.cleared_horizon_s = horizon_s,
-                                                   .position = store_position(store) + 1}),
+        store_apply(&store->applier,
+                    &(struct store_changes){.user.cleared_horizon_s = horizon_s,
+                                            .position = store_position(&store->applier) + 1}),
         STATUS_OK);
 }
 
@@ -49,8 +51,8 @@ static enum status told(struct store *store, uint32_t since_s, size_t *count)
 {
     static struct store_listed rows[CLEARED];
     struct store_changed changed;
-    enum status status =
-        store_list_changes(store, user, since_s, (struct store_listed){0}, rows, CLEARED, &changed);
+    enum status status = store_list_changes(&store->reader, user, since_s, (struct store_listed){0},
+                                            rows, CLEARED, &changed);
     *count = changed.count;
     return status;
 }
@@ -71,7 +73,7 @@ static void expect_start_over(struct store *store, uint32_t since_s)
 static uint64_t rows_there(struct store *store)
 {
     struct store_report report;
-    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_OK);
+    assert_int_equal(store_verify(&store->admin, NULL, NULL, &report), STATUS_OK);
     return report.rows;
 }
 
@@ -93,7 +95,7 @@ static void test_merges_drop_what_is_past(void **state)
     expect_told(store, FIRST_S + 10, CLEARED - 10);
     merge_all(store);
     assert_int_equal(rows_there(store), CLEARED); /* nobody has flushed that horizon */
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     merge_all(store);
     assert_int_equal(rows_there(store), CLEARED - 10);
     expect_told(store, FIRST_S + 10, CLEARED - 10);
@@ -102,7 +104,7 @@ static void test_merges_drop_what_is_past(void **state)
     expect_start_over(store, FIRST_S + 9);
     expect_told(store, FIRST_S + 10, CLEARED - 10);
     struct store_stats stats;
-    store_stats(store, &stats);
+    store_stats(&store->admin, &stats);
     assert_int_equal(stats.newest_s, FIRST_S + CLEARED);
     store_close(store);
 }
@@ -116,7 +118,7 @@ static int be_killed(const char *directory)
     if (store == NULL)
         return 1;
     clear_all(store, FIRST_S);
-    if (store_flush(store) != STATUS_OK)
+    if (store_flush(&store->applier) != STATUS_OK)
         return 1;
     raise_horizon(store, FIRST_S + 30);
     kill(getpid(), SIGKILL);
@@ -156,7 +158,7 @@ static void test_version_before(void **state)
     (void)state;
     struct store *store = test_must_open(0);
     test_fill(store, 5);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     uint8_t place[POSITION_BYTES];
     place_write(place, &rocksdb_of(store)->place);
     store_close(store);
@@ -205,7 +207,7 @@ static void test_damage_is_found(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct store *store = test_must_open(0);
         clear_all(store, 0);
-        assert_int_equal(store_flush(store), STATUS_OK);
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
         store_close(store);
         uint8_t edited[KEY_MAX];
         memcpy(edited, key, sizeof(edited));
@@ -216,7 +218,7 @@ static void test_damage_is_found(void **state)
         store = test_open(0, true, problem);
         assert_non_null(store);
         struct store_report report;
-        assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+        assert_int_equal(store_verify(&store->admin, NULL, NULL, &report), STATUS_DAMAGED);
         assert_non_null(strstr(report.problem, "tag X"));
         store_close(store);
         test_directory_teardown(NULL);

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/names.h"
 #include "rocksdb_support.h"
+#include "spans.h"
 
 enum { FILES_MAX = 160, RUNS_TOO_MANY = 100 }; /* of runs: past where writes stop (tune.c) */
 
@@ -89,13 +90,13 @@ static void make_store(struct files *files)
 {
     struct store *store = test_must_open(0);
     test_fill(store, 40);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     test_fill(store, 80);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
     store = test_must_open(1);
     test_fill(store, 82);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
     files_keep(files);
 }
@@ -109,7 +110,7 @@ static bool notices(bool read_only)
         assert_non_null(strstr(problem, test_directory));
         return true;
     }
-    assert_int_equal(store_position(store), 82);
+    assert_int_equal(store_position(&store->applier), 82);
     enum status status = test_answers(store);
     assert_true(status == STATUS_OK || status == STATUS_DAMAGED || status == STATUS_IO_FAILED);
     store_close(store);
@@ -211,7 +212,7 @@ static void test_merge_fails(void **state)
     const uint8_t key = 0xff;
     struct store *store = test_must_open(0);
     test_fill(store, 2);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
     files_keep(&files);
     size_t before = files.count;
@@ -230,10 +231,10 @@ static void test_merge_fails(void **state)
     struct store_stats stats;
     do {
         usleep(1000);
-        store_stats(store, &stats);
-    } while (strcmp(stats.state, "ok") == 0);
+        store_stats(&store->admin, &stats);
+    } while (stats.state == STORE_OK);
     assert_int_equal(test_apply(store, 3), STATUS_DAMAGED);
-    assert_int_equal(store_position(store), 2);
+    assert_int_equal(store_position(&store->applier), 2);
     store_close(store);
     files_drop(&files);
 }
@@ -312,7 +313,7 @@ static void expect_found(const struct files *files, const char *what)
 {
     struct store *store = test_must_open(0);
     struct store_report report;
-    assert_int_equal(store_verify(store, NULL, NULL, &report), STATUS_DAMAGED);
+    assert_int_equal(store_verify(&store->admin, NULL, NULL, &report), STATUS_DAMAGED);
     if (strstr(report.problem, what) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", report.problem, what);
     store_close(store);
@@ -399,15 +400,16 @@ static void test_lists_find_rows(void **state)
     test_write_row(key, key_write_by_item(key, &like, 140) - 1, "", 0);
     struct store *store = test_must_open(0);
     struct store_listed out[100], start = {0};
-    assert_int_equal(store_list_reactions(store, like.user, 0, 0, start, out, 100, &count),
+    assert_int_equal(store_list_reactions(&store->reader, like.user, 0, 0, start, out, 100, &count),
                      STATUS_DAMAGED);
-    assert_int_equal(store_list_reactors(store, like.item, 0, start, out, 100, &count),
+    assert_int_equal(store_list_reactors(&store->reader, like.item, 0, start, out, 100, &count),
                      STATUS_DAMAGED);
     like.user.lo++, like.item.id.lo++;
-    assert_int_equal(store_list_reactions(store, like.user, 0, 0, start, out, 100, &count),
+    assert_int_equal(store_list_reactions(&store->reader, like.user, 0, 0, start, out, 100, &count),
                      STATUS_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(store_list_reactors(store, like.item, 0, start, out, 100, &count), STATUS_OK);
+    assert_int_equal(store_list_reactors(&store->reader, like.item, 0, start, out, 100, &count),
+                     STATUS_OK);
     assert_int_equal(count, 82);
     store_close(store);
     files_drop(&files);
@@ -423,22 +425,21 @@ static void test_reads_find_rows(void **state)
     struct store_reaction like = {.user.lo = 40 * 1000 + 3, .item.id.lo = 3};
     test_write_row(key, key_write_reaction(key, &like), "abc", 3);
     struct store *store = test_must_open(0);
-    assert_int_equal(store_read_reactions(store, &like, 1), STATUS_DAMAGED);
+    assert_int_equal(store_read_reactions(&store->reader, &like, 1), STATUS_DAMAGED);
     like.was_live = true;
-    assert_int_equal(store_apply(store, &(struct store_changes){.reactions = &like,
-                                                                .reaction_count = 1,
-                                                                .position = 83}),
-                     STATUS_DAMAGED);
+    assert_int_equal(
+        store_apply(&store->applier, &(struct store_changes){BOTH_SPANS(&like, 1), .position = 83}),
+        STATUS_DAMAGED);
     struct store_stats stats;
-    store_stats(store, &stats);
-    assert_string_equal(stats.state, "the files of the store are damaged");
+    store_stats(&store->admin, &stats);
+    assert_int_equal(stats.state, STORE_DAMAGED);
     store_close(store);
     files_restore(&files);
     test_write_row(key, key_write_counters(key, like.item), "\0\x80", 2);
     store = test_must_open(0);
     struct store_item item = {.item = like.item};
     struct store_values values = {0};
-    assert_int_equal(store_read_items(store, NULL, &item, 1, &values), STATUS_DAMAGED);
+    assert_int_equal(store_read_items(&store->reader, NULL, &item, 1, &values), STATUS_DAMAGED);
     free(values.values);
     store_close(store);
     files_drop(&files);

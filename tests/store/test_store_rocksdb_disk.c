@@ -63,8 +63,8 @@ static void free_disk(void)
 static const char *state_of(struct store *store)
 {
     struct store_stats stats;
-    store_stats(store, &stats);
-    return stats.state;
+    store_stats(&store->admin, &stats);
+    return store_state_text(stats.state);
 }
 
 /* Nothing is applied below the floor, which is twice the write buffers. */
@@ -80,9 +80,9 @@ static void test_floor(void **state)
         assert_int_equal(test_apply(store, 51), STATUS_DISK_FULL);
     assert_string_equal(state_of(store),
                         "the disk of the store is full, the store resumes when space returns");
-    assert_int_equal(store_position(store), 50);
+    assert_int_equal(store_position(&store->applier), 50);
     assert_int_equal(test_answers(store), STATUS_OK);
-    assert_int_equal(store_flush(store), STATUS_OK); /* the floor is there for that */
+    assert_int_equal(store_flush(&store->applier), STATUS_OK); /* the floor is there for that */
     free_disk();
     assert_int_equal(test_apply(store, 51), STATUS_OK);
     assert_string_equal(state_of(store), "ok");
@@ -95,7 +95,7 @@ static void flush_in_the_end(struct store *store)
 {
     uint64_t began = clock_monotonic_ns();
     enum status status;
-    while ((status = store_flush(store)) == STATUS_DISK_FULL &&
+    while ((status = store_flush(&store->applier)) == STATUS_DISK_FULL &&
            clock_monotonic_ns() - began < 60 * 1000000000ULL)
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     assert_int_equal(status, STATUS_OK);
@@ -111,27 +111,27 @@ static void test_flush_fails(void **state)
         skip();
     struct store *store = test_must_open(0);
     test_fill(store, 50);
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     test_fill(store, 100);
     fill_disk(0);
-    assert_int_equal(store_flush(store), STATUS_DISK_FULL);
+    assert_int_equal(store_flush(&store->applier), STATUS_DISK_FULL);
     assert_int_equal(test_apply(store, 101), STATUS_DISK_FULL);
     struct store_stats stats;
-    store_stats(store, &stats);
+    store_stats(&store->admin, &stats);
     assert_int_equal(stats.position, 100);
     assert_int_equal(stats.durable, 50);
-    assert_string_equal(stats.state,
+    assert_string_equal(store_state_text(stats.state),
                         "the disk of the store is full, the store resumes when space returns");
     assert_int_equal(test_answers(store), STATUS_OK);
     free_disk();
     flush_in_the_end(store);
     assert_int_equal(test_apply(store, 101), STATUS_OK);
     assert_string_equal(state_of(store), "ok");
-    assert_int_equal(store_flush(store), STATUS_OK);
+    assert_int_equal(store_flush(&store->applier), STATUS_OK);
     assert_int_equal(test_answers(store), STATUS_OK);
     store_close(store);
     store = test_must_open(0);
-    assert_int_equal(store_position(store), 101);
+    assert_int_equal(store_position(&store->applier), 101);
     assert_int_equal(test_answers(store), STATUS_OK);
     store_close(store);
 }
@@ -147,7 +147,7 @@ static void test_bulk_fails(void **state)
     rocksdb_of(store)->space_floor = 0;
     fill_disk(0);
     assert_int_equal(test_apply(store, 6), STATUS_DISK_FULL);
-    assert_int_equal(store_position(store), 5);
+    assert_int_equal(store_position(&store->applier), 5);
     assert_int_not_equal(access(test_path("BATCH"), F_OK), 0);
     assert_int_equal(test_answers(store), STATUS_OK);
     free_disk();

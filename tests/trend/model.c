@@ -43,20 +43,20 @@ static void window_add(struct model *model, const struct model_change *change)
                                 .name = change->board % MODEL_NAMES,
                                 .value = change->delta};
     struct store_changes *window = &model->window;
-    for (size_t i = 0; i < window->count_count; i++) {
+    for (size_t i = 0; i < window->item.count_count; i++) {
         if (item_equal(model->counts[i].item, count.item) && model->counts[i].name == count.name) {
             model->counts[i].value += count.value;
             return;
         }
     }
-    model->counts[window->count_count++] = count;
+    model->counts[window->item.count_count++] = count;
 }
 
 const struct store_changes *model_next(struct model *model, uint32_t most, uint32_t time_s)
 {
     uint32_t changes = 1 + chance_below(&model->chance, most);
     assert_true(changes <= MODEL_WINDOW && model->count + changes <= MODEL_CHANGES);
-    model->window = (struct store_changes){.counts = model->counts};
+    model->window = (struct store_changes){.item.counts = model->counts};
     model->now_s = time_s;
     for (uint32_t i = 0; i < changes; i++) {
         model->changes[model->count] = change_next(model, time_s);

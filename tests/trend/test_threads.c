@@ -59,10 +59,10 @@ static void write_windows(struct course *course, const char *path, struct chance
 {
     struct store_count counts[32] = {{.item.id.lo = 1, .value = MIDDLE},
                                      {.item.id.lo = 2, .value = MIDDLE}};
-    struct store_changes changes = {.counts = counts, .count_count = 2, .position = 8};
+    struct store_changes changes = {.item.counts = counts, .item.count_count = 2, .position = 8};
     uint32_t now_s = START_S;
     trends_apply(course->trends, &changes, now_s, now_s);
-    changes.count_count = 32;
+    changes.item.count_count = 32;
     for (uint32_t i = 0; i < WINDOWS; i++) {
         int64_t moved = (int64_t)chance_below(chance, 200) - 100;
         counts[0].value = moved;

@@ -139,7 +139,7 @@ static void test_zeros_go_first(void **state)
     (void)state;
     struct trends *trends = boards(MIB(1), 64);
     struct store_count count = {.item = {.type = 1}, .name = 7};
-    struct store_changes changes = {.counts = &count, .count_count = 1};
+    struct store_changes changes = {.item.counts = &count, .item.count_count = 1};
     struct ranked found[4];
     size_t found_count;
     for (uint32_t i = 1; i < 1000; i++) {
@@ -175,7 +175,7 @@ static uint64_t add(struct trends *trends, uint32_t time_s, uint32_t wall_s, int
 {
     struct store_count count = {.item = {.id = {0, 9}}, .value = value};
     struct store_changes changes = {
-        .counts = &count, .count_count = 1, .position = trends_position(trends) + 40};
+        .item.counts = &count, .item.count_count = 1, .position = trends_position(trends) + 40};
     trends_apply(trends, &changes, time_s, wall_s);
     return trends_position(trends);
 }
@@ -314,7 +314,7 @@ static void test_memory_is_bounded(void **state)
     const uint64_t memory = KIB(200);
     struct trends *trends = boards(memory, 0);
     struct store_count count = {0};
-    struct store_changes changes = {.counts = &count, .count_count = 1};
+    struct store_changes changes = {.item.counts = &count, .item.count_count = 1};
     struct ranked found[LIMIT_TREND_TOP];
     size_t found_count;
     uint32_t time_s = START_S;
@@ -398,7 +398,7 @@ static void count_one(struct trends *trends, uint8_t name, uint32_t time_s)
 {
     struct store_count count = {.item = {.id.lo = 5, .type = 1}, .name = name, .value = 3};
     struct store_changes changes = {
-        .counts = &count, .count_count = 1, .position = trends_position(trends) + 40};
+        .item.counts = &count, .item.count_count = 1, .position = trends_position(trends) + 40};
     trends_apply(trends, &changes, time_s, time_s);
 }
 

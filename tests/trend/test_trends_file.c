@@ -142,7 +142,7 @@ static void test_what_was_lost_and_refused_comes_back(void **state)
     (void)state;
     struct trends *trends = boards(KIB(120));
     struct store_count count = {.value = 1};
-    struct store_changes changes = {.counts = &count, .count_count = 1};
+    struct store_changes changes = {.item.counts = &count, .item.count_count = 1};
     for (uint32_t i = 0; i < 20000; i++, time_s += i % 3) {
         count.item = (struct item){{0, i % 5000}, i % 3 == 0 ? (uint16_t)(i / 400) : 0};
         count.name = (uint8_t)(i % 5);
@@ -239,7 +239,8 @@ static void test_files_that_lie_are_refused(void **state)
     struct trends *trends = boards(MIB(1));
     struct store_count counts[2] = {{.item = {{0, 3}, 1}, .name = 2, .value = 4},
                                     {.item = {{0, 3}, 2}, .name = 0, .value = 4}};
-    const struct store_changes changes = {.counts = counts, .count_count = 2, .position = 40};
+    const struct store_changes changes = {
+        .item.counts = counts, .item.count_count = 2, .position = 40};
     size_t length;
     trends_apply(trends, &changes, START_S, START_S);
     assert_int_equal(trends_save(trends, path), 0);

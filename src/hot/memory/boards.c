@@ -198,7 +198,7 @@ void boards_stats(struct hot_memory *hot, struct hot_stats *out)
     out->board_bytes = atomic_load_explicit(&boards->bytes, memory_order_relaxed);
     out->board_bytes_max = boards->share;
     out->board_fills = atomic_load_explicit(&boards->filler.fills, memory_order_relaxed);
-    out->boards_state = boards_are_counting(hot)        ? "counting"
-                        : atomic_load(&boards->loading) ? "loading"
-                                                        : "ok";
+    out->boards_state = boards_are_counting(hot)        ? HOT_BOARDS_COUNTING
+                        : atomic_load(&boards->loading) ? HOT_BOARDS_LOADING
+                                                        : HOT_BOARDS_OK;
 }

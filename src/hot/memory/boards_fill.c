@@ -244,7 +244,7 @@ static enum status fill_from_store(struct hot_memory *hot)
     candidates->hot = hot;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++)
         board_shard_init(&candidates->shards[i], &hot->boards, false, true);
-    enum status status = store_visit(hot->store, &visitor);
+    enum status status = store_visit(hot->admin, &visitor);
     if (status == STATUS_OK)
         status = put_candidates(hot, candidates);
     if (status == STATUS_OK)

@@ -66,7 +66,7 @@ static bool can_save(struct hot_memory *hot)
 {
     struct hot_stats stats = {0};
     boards_stats(hot, &stats);
-    return strcmp(stats.boards_state, "ok") == 0 && stats.boards_off == 0 && !stats.boards_full;
+    return stats.boards_state == HOT_BOARDS_OK && stats.boards_off == 0 && !stats.boards_full;
 }
 
 int hot_memory_save_boards(struct hot *base, const char *path, uint64_t position)

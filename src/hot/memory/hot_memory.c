@@ -381,6 +381,13 @@ static const struct hot_ops hot_memory_ops = {
     .close = hot_memory_close,
 };
 
+static uint64_t stored_position(struct hot_memory *hot)
+{
+    struct store_stats stats;
+    store_stats(hot->admin, &stats);
+    return stats.position;
+}
+
 /*
  * Every shard is put in a state that can be destroyed, whether or not there was memory. What a store
  * has is on no board yet.
@@ -389,7 +396,7 @@ static bool shards_init(struct hot_memory *hot)
 {
     bool ready = true;
     struct boards *boards = hot->without_boards ? NULL : &hot->boards;
-    bool counting = boards != NULL && hot->store != NULL && store_position(hot->store) != 0;
+    bool counting = boards != NULL && hot->store != NULL && stored_position(hot) != 0;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         ready &= user_shard_init(&hot->users[i], hot->pool, hot->seed);
         ready &= item_shard_init(&hot->items[i], hot->pool);
@@ -438,6 +445,7 @@ static bool pool_keep(struct slab_pool *pool, bool least)
 struct hot *hot_memory_open(const struct hot_memory_options *options)
 {
     ASSERT(options->shelf_max != 0 && (options->store != NULL) == (options->filters != NULL));
+    ASSERT((options->store != NULL) == (options->admin != NULL));
     struct hot_memory *hot = hot_memory_alloc(options->budget);
     if (hot == NULL)
         return NULL;
@@ -449,6 +457,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->seed = options->seed;
     hot->scan = scan_choose();
     hot->store = options->store;
+    hot->admin = options->admin;
     hot_memory_bound_tokens(hot, options->token_max, options->token_bytes);
     hot->filters = options->filters;
     hot->shelf_age_s = options->shelf_age_s;
@@ -497,7 +506,7 @@ bool hot_memory_start(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
     ASSERT(hot->store != NULL);
-    atomic_store(&hot->loads.applied, store_position(hot->store));
+    atomic_store(&hot->loads.applied, stored_position(hot));
     hot->loads.base = store_snapshot(hot->store);
     return hot->loads.base != NULL && keeper_start(hot) &&
            (hot->without_boards || boards_filler_start(hot));

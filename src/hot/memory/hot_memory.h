@@ -21,10 +21,11 @@ typedef enum status hot_trend_fn(void *context, uint16_t type, uint8_t name,
 
 struct hot_memory_options {
     struct memory_budget *budget;
-    uint64_t ready_bytes;    /* of it, taken from the system at once */
-    bool keep_least;         /* of it, hot_memory_least is charged at once: over a store */
-    struct store *store;     /* exact for what memory does not hold; NULL: all is held */
-    struct filters *filters; /* before it; NULL if there is no store */
+    uint64_t ready_bytes;       /* of it, taken from the system at once */
+    bool keep_least;            /* of it, hot_memory_least is charged at once: over a store */
+    struct store_reader *store; /* answers for what is not in memory; NULL: all is in memory */
+    struct store_admin *admin;  /* of the same store, for filling boards; NULL if there is none */
+    struct filters *filters;    /* before it; NULL if there is no store */
     const struct exclusive *exclusive; /* may be NULL; read only, outlives the hot tier */
     uint32_t shelf_max;                /* reactions kept on one shelf */
     uint32_t shelf_age_s;              /* and how old they may be */

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/assert.h"
+#include "base/gene.h"
 #include "base/limits.h"
 #include "base/slab.h"
 #include "hot/memory/boards.h"
@@ -35,9 +36,10 @@ struct hot_memory {
     uint64_t token_found_max; /* that a start may find remembered */
     uint64_t seed;
     scan_fn *scan;
-    struct store *store;     /* NULL: there is none, and all that is live is in memory */
-    struct filters *filters; /* before it */
-    struct journal *journal; /* NULL while replaying */
+    struct store_reader *store; /* NULL: there is none, and all that is set is in memory */
+    struct store_admin *admin;  /* of the same store */
+    struct filters *filters;    /* before it */
+    struct journal *journal;    /* NULL while replaying */
     const struct exclusive *exclusive;
     struct slab_pool *pool;
     struct memory_budget *budget;
@@ -89,7 +91,8 @@ static inline struct hot_memory *hot_memory_of(struct hot *hot)
     return memory;
 }
 
-#define SHARD_SHIFT (64 - __builtin_ctz(LIMIT_SHARDS))
+#define SHARD_BITS  __builtin_ctz(LIMIT_SHARDS)
+#define SHARD_SHIFT (64 - SHARD_BITS)
 
 static inline struct user_shard *user_shard_of(struct hot_memory *hot, uint64_t hash)
 {
@@ -106,9 +109,14 @@ static inline uint64_t user_hash_of(const struct hot_memory *hot, struct id user
     return id_hash(user, hot->seed);
 }
 
+/*
+ * The upper bits are the item's shard, which is made from its gene, so that items with the same gene share
+ * a shard. All other bits are a seeded hash for the tables of the shard, which use the lower half.
+ */
 static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item item)
 {
-    return item_hash(item, hot->seed ^ HOT_ITEM_SEED);
+    uint64_t shard = gene_shard(gene(item), hot->seed, SHARD_BITS);
+    return item_hash(item, hot->seed ^ HOT_ITEM_SEED) >> SHARD_BITS | shard << SHARD_SHIFT;
 }
 
 /* A reaction as load_claim knows it. */

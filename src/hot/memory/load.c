@@ -22,7 +22,7 @@ void loads_init(struct loads *loads)
     pthread_rwlock_init(&loads->base_lock, NULL);
 }
 
-void loads_destroy(struct loads *loads, struct store *store)
+void loads_destroy(struct loads *loads, struct store_reader *store)
 {
     if (loads->base != NULL)
         store_release(store, loads->base);

@@ -65,7 +65,7 @@ struct loads {
 };
 
 void loads_init(struct loads *loads);
-void loads_destroy(struct loads *loads, struct store *store);
+void loads_destroy(struct loads *loads, struct store_reader *store);
 
 /* Stamps below this are clean. */
 uint32_t loads_clean(struct loads *loads);

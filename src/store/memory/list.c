@@ -4,7 +4,8 @@
 static bool is_listed(const struct memory_key *key, const struct memory_list *list)
 {
     const struct store_reaction *common = list->common;
-    if (key->sort != SORT_REACTION || key->name != common->kind || key->type != common->item.type)
+    enum memory_row_type row_type = list->of_user ? ROW_REACTION : ROW_BY_ITEM;
+    if (key->row_type != row_type || key->name != common->kind || key->type != common->item.type)
         return false;
     return list->of_user ? id_equal(key->user, common->user) : id_equal(key->item, common->item.id);
 }
@@ -51,7 +52,7 @@ static bool next_of_user(const struct memory_rows *rows, struct id user,
     bool found = false;
     for (size_t i = 0; i < rows->head_count; i++)
         for (const struct memory_row *row = rows->heads[i]; row != NULL; row = row->next) {
-            if (row->key.sort != SORT_REACTION || !id_equal(row->key.user, user))
+            if (row->key.row_type != ROW_REACTION || !id_equal(row->key.user, user))
                 continue;
             struct store_reaction reaction = reaction_of(row);
             if ((after->time_s == 0 || store_user_order(after, &reaction) < 0) &&
@@ -80,9 +81,9 @@ static bool is_change(const struct memory_rows *rows, const struct memory_row *r
     struct memory_key live = row->key;
     if (!id_equal(row->key.user, user) || row->value < since_s)
         return false;
-    if (row->key.sort != SORT_CLEARED)
-        return row->key.sort == SORT_REACTION;
-    live.sort = SORT_REACTION;
+    if (row->key.row_type != ROW_CLEARED)
+        return row->key.row_type == ROW_REACTION;
+    live.row_type = ROW_REACTION;
     live.time_s = 0;
     return since_s != 0 && memory_rows_find(rows, &live) == NULL;
 }
@@ -98,7 +99,7 @@ size_t memory_changes_page(const struct memory_rows *rows, struct id user, uint3
             struct store_listed listed = {.time_s = (uint32_t)row->value,
                                           .type = row->key.type,
                                           .kind = (uint8_t)row->key.name,
-                                          .cleared = row->key.sort == SORT_CLEARED,
+                                          .cleared = row->key.row_type == ROW_CLEARED,
                                           .id = row->key.item};
             if (after.time_s == 0 || store_changed_order(after, listed) < 0)
                 used = keep_first(out, used, limit, listed);

@@ -13,15 +13,15 @@ enum { HEADS_FIRST = 64 };
 
 static uint64_t key_hash(const struct memory_key *key)
 {
-    uint64_t rest = (uint64_t)key->sort << 32 | (uint64_t)key->type << 16;
-    if (key->sort != SORT_COUNT)
+    uint64_t rest = (uint64_t)key->row_type << 32 | (uint64_t)key->type << 16;
+    if (key->row_type != ROW_COUNT)
         rest |= key->name;
     return hash_mix(id_hash(key->user, rest), id_hash(key->item, rest + key->time_s));
 }
 
 static bool key_equal(const struct memory_key *a, const struct memory_key *b)
 {
-    return id_equal(a->user, b->user) && id_equal(a->item, b->item) && a->sort == b->sort &&
+    return id_equal(a->user, b->user) && id_equal(a->item, b->item) && a->row_type == b->row_type &&
            a->type == b->type && a->name == b->name && a->time_s == b->time_s;
 }
 
@@ -71,7 +71,7 @@ void memory_rows_counters(const struct memory_rows *rows, struct item item,
         by_name[name] = NULL;
     if (rows->count == 0)
         return;
-    struct memory_key key = memory_key_item(SORT_COUNT, item, 0);
+    struct memory_key key = memory_key_item(ROW_COUNT, item, 0);
     uint64_t hash = key_hash(&key);
     const struct memory_row *row = rows->heads[hash & (rows->head_count - 1)];
     for (; row != NULL; row = row->next) {

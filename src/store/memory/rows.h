@@ -1,6 +1,6 @@
 /*
- * A table of rows of any sort: reactions, counters, names, tokens, what was cleared. No lock of its own; the
- * caller charges memory_row_bytes for each row.
+ * A hash table of rows of all types: reactions, counters, names, tokens, and reactions that were cleared.
+ * It has no lock. The caller charges MEMORY_ROW_BYTES to its budget for each row.
  */
 #ifndef LAUD_STORE_MEMORY_ROWS_H
 #define LAUD_STORE_MEMORY_ROWS_H
@@ -11,23 +11,30 @@
 
 #include "store/store.h"
 
-enum memory_sort { SORT_REACTION = 1, SORT_COUNT, SORT_NAME, SORT_TOKEN, SORT_CLEARED };
+enum memory_row_type {
+    ROW_REACTION = 1, /* kept with its user */
+    ROW_BY_ITEM,      /* the same reaction, kept with its item */
+    ROW_COUNT,
+    ROW_NAME,
+    ROW_TOKEN,
+    ROW_CLEARED
+};
 
-/* What a sort does not need is 0. */
+/* Members that a type of row does not need are 0. */
 struct memory_key {
-    struct id user; /* or the token */
+    struct id user; /* or a token */
     struct id item;
-    uint32_t sort;
-    uint16_t type;   /* or the index of a name */
-    uint16_t name;   /* kind, counter or role */
-    uint32_t time_s; /* when it was cleared */
+    uint32_t row_type; /* enum memory_row_type */
+    uint16_t type;     /* or the index of a name */
+    uint16_t name;     /* kind, counter or role */
+    uint32_t time_s;   /* when the reaction was cleared */
 };
 
 struct memory_row {
     struct memory_row *next;
     uint64_t hash;
     struct memory_key key;
-    int64_t value; /* time_s (of what was cleared too), or the counter's */
+    int64_t value; /* the value of a counter; for other rows a time in seconds */
     uint8_t length;
     char text[LIMIT_NAME_LENGTH];
 };
@@ -42,31 +49,40 @@ enum { MEMORY_ROW_BYTES = sizeof(struct memory_row) + 4 * sizeof(void *) };
 
 void memory_rows_destroy(struct memory_rows *rows);
 struct memory_row *memory_rows_find(const struct memory_rows *rows, const struct memory_key *key);
-/* Finds or makes, with value 0. NULL: no memory. */
+/* Finds the row, or makes it with the value 0. NULL: there is no memory. */
 struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memory_key *key);
-/* All counters of an item: rows by their names, NULL where there is none. */
+/* Finds all counters of an item. An entry is NULL if the item has no counter of that name. */
 void memory_rows_counters(const struct memory_rows *rows, struct item item,
                           const struct memory_row *by_name[LIMIT_NAMES]);
 void memory_rows_remove(struct memory_rows *rows, struct memory_row *row);
+/* False: there is no memory, and nothing was copied. */
 bool memory_rows_copy(struct memory_rows *to, const struct memory_rows *from);
 
-static inline struct memory_key memory_key_item(enum memory_sort sort, struct item item,
+static inline struct memory_key memory_key_item(enum memory_row_type row_type, struct item item,
                                                 uint8_t name)
 {
-    return (struct memory_key){.item = item.id, .sort = sort, .type = item.type, .name = name};
+    return (struct memory_key){
+        .item = item.id, .row_type = row_type, .type = item.type, .name = name};
 }
 
 static inline struct memory_key memory_key_reaction(const struct store_reaction *reaction)
 {
-    struct memory_key key = memory_key_item(SORT_REACTION, reaction->item, reaction->kind);
+    struct memory_key key = memory_key_item(ROW_REACTION, reaction->item, reaction->kind);
     key.user = reaction->user;
+    return key;
+}
+
+static inline struct memory_key memory_key_by_item(const struct store_reaction *reaction)
+{
+    struct memory_key key = memory_key_reaction(reaction);
+    key.row_type = ROW_BY_ITEM;
     return key;
 }
 
 static inline struct memory_key memory_key_cleared(const struct store_reaction *reaction)
 {
     struct memory_key key = memory_key_reaction(reaction);
-    key.sort = SORT_CLEARED;
+    key.row_type = ROW_CLEARED;
     key.time_s = reaction->cleared_s;
     return key;
 }

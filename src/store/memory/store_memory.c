@@ -6,14 +6,13 @@
 #include "store/memory/store_memory.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/names.h"
 #include "store/memory/list.h"
 #include "store/memory/rows.h"
+#include "store/memory/verify.h"
 
 #define STORE_MEMORY_MAGIC 0x73746f72656d656dULL
 
@@ -42,9 +41,10 @@ static struct store_memory *memory_of(struct store *store)
     return memory;
 }
 
-static enum status read_reactions(struct store *store, struct store_reaction *keys, size_t count)
+static enum status read_reactions(struct store_reader *reader, struct store_reaction *keys,
+                                  size_t count)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_reader(reader));
     pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < count; i++) {
         struct memory_key key = memory_key_reaction(&keys[i]);
@@ -82,10 +82,10 @@ static enum status read_item(const struct memory_rows *rows, struct store_item *
     return STATUS_OK;
 }
 
-static enum status read_items(struct store *store, const struct store_snapshot *snapshot,
+static enum status read_items(struct store_reader *reader, const struct store_snapshot *snapshot,
                               struct store_item *items, size_t count, struct store_values *values)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_reader(reader));
     enum status status = STATUS_OK;
     pthread_mutex_lock(&memory->lock);
     const struct memory_rows *rows = snapshot != NULL ? &snapshot->rows : &memory->rows;
@@ -95,50 +95,50 @@ static enum status read_items(struct store *store, const struct store_snapshot *
     return status;
 }
 
-static enum status list_page(struct store *store, const struct memory_list *list,
+static enum status list_page(struct store_reader *reader, const struct memory_list *list,
                              struct store_listed after, struct store_listed *out, size_t limit,
                              size_t *count)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_reader(reader));
     pthread_mutex_lock(&memory->lock);
     *count = memory_list_page(&memory->rows, list, after, out, limit);
     pthread_mutex_unlock(&memory->lock);
     return STATUS_OK;
 }
 
-static enum status list_reactions(struct store *store, struct id user, uint8_t kind, uint16_t type,
-                                  struct store_listed after, struct store_listed *out, size_t limit,
-                                  size_t *count)
+static enum status list_reactions(struct store_reader *reader, struct id user, uint8_t kind,
+                                  uint16_t type, struct store_listed after,
+                                  struct store_listed *out, size_t limit, size_t *count)
 {
     const struct store_reaction common = {.user = user, .item.type = type, .kind = kind};
     const struct memory_list list = {.common = &common, .of_user = true};
-    return list_page(store, &list, after, out, limit, count);
+    return list_page(reader, &list, after, out, limit, count);
 }
 
-static enum status list_reactors(struct store *store, struct item item, uint8_t kind,
+static enum status list_reactors(struct store_reader *reader, struct item item, uint8_t kind,
                                  struct store_listed after, struct store_listed *out, size_t limit,
                                  size_t *count)
 {
     const struct store_reaction common = {.item = item, .kind = kind};
-    return list_page(store, &(struct memory_list){.common = &common}, after, out, limit, count);
+    return list_page(reader, &(struct memory_list){.common = &common}, after, out, limit, count);
 }
 
-static enum status list_user(struct store *store, struct id user,
+static enum status list_user(struct store_reader *reader, struct id user,
                              const struct store_reaction *after, struct store_reaction *out,
                              size_t limit, size_t *count)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_reader(reader));
     pthread_mutex_lock(&memory->lock);
     *count = memory_list_user(&memory->rows, user, after, out, limit);
     pthread_mutex_unlock(&memory->lock);
     return STATUS_OK;
 }
 
-static enum status list_changes(struct store *store, struct id user, uint32_t since_s,
+static enum status list_changes(struct store_reader *reader, struct id user, uint32_t since_s,
                                 struct store_listed after, struct store_listed *out, size_t limit,
                                 struct store_changed *changed)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_reader(reader));
     enum status status = STATUS_OK;
     pthread_mutex_lock(&memory->lock);
     *changed = (struct store_changed){.last = after, .newest_s = memory->newest_s};
@@ -154,27 +154,36 @@ static enum status list_changes(struct store *store, struct id user, uint32_t si
     return status;
 }
 
-static enum status check_claims(struct store_memory *memory, const struct store_changes *changes)
+static bool has_row(const struct store_memory *memory, struct memory_key key)
 {
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        struct memory_key key = memory_key_reaction(&changes->reactions[i]);
-        bool live = memory_rows_find(&memory->rows, &key) != NULL;
-        if (live != changes->reactions[i].was_live)
+    return memory_rows_find(&memory->rows, &key) != NULL;
+}
+
+static enum status check_claims(const struct store_memory *memory,
+                                const struct store_changes *changes)
+{
+    const struct store_user_changes *user = &changes->user;
+    const struct store_item_changes *item = &changes->item;
+    for (size_t i = 0; i < user->reaction_count; i++)
+        if (has_row(memory, memory_key_reaction(&user->reactions[i])) !=
+            user->reactions[i].was_live)
             return STATUS_DAMAGED;
-    }
+    for (size_t i = 0; i < item->reaction_count; i++)
+        if (has_row(memory, memory_key_by_item(&item->reactions[i])) != item->reactions[i].was_live)
+            return STATUS_DAMAGED;
     return STATUS_OK;
 }
 
 static struct memory_key token_key(const struct store_token *token)
 {
-    struct memory_key key = memory_key_item(SORT_TOKEN, token->item, 0);
+    struct memory_key key = memory_key_item(ROW_TOKEN, token->item, 0);
     key.user = (struct id){.hi = token->token[0], .lo = token->token[1]};
     return key;
 }
 
 static struct memory_key name_key(const struct store_name *name)
 {
-    return (struct memory_key){.sort = SORT_NAME, .type = name->index, .name = name->role};
+    return (struct memory_key){.row_type = ROW_NAME, .type = name->index, .name = name->role};
 }
 
 static bool make_row(struct store_memory *memory, struct memory_key key)
@@ -182,32 +191,50 @@ static bool make_row(struct store_memory *memory, struct memory_key key)
     return memory_rows_make(&memory->rows, &key) != NULL;
 }
 
-/* All that may have been cleared, one after the other; cleared_s is 0 of what was not. */
-static size_t cleared_count(const struct store_changes *changes)
+static struct memory_key count_key(const struct store_count *count)
 {
-    return changes->reaction_count + changes->passed_count;
+    return memory_key_item(ROW_COUNT, count->item, count->name);
 }
 
-static const struct store_reaction *cleared_at(const struct store_changes *changes, size_t at)
+/* Reactions that may have been cleared: those of `reactions`, then those of `transient`. */
+static size_t cleared_count(const struct store_user_changes *user)
 {
-    return at < changes->reaction_count ? &changes->reactions[at]
-                                        : &changes->passed[at - changes->reaction_count];
+    return user->reaction_count + user->transient_count;
+}
+
+static const struct store_reaction *cleared_at(const struct store_user_changes *user, size_t at)
+{
+    return at < user->reaction_count ? &user->reactions[at]
+                                     : &user->transient[at - user->reaction_count];
+}
+
+static bool make_user_rows(struct store_memory *memory, const struct store_user_changes *user)
+{
+    bool made = true;
+    for (size_t i = 0; made && i < user->reaction_count; i++)
+        made = make_row(memory, memory_key_reaction(&user->reactions[i]));
+    for (size_t i = 0; made && i < cleared_count(user); i++)
+        made = make_row(memory, memory_key_cleared(cleared_at(user, i)));
+    return made;
+}
+
+static bool make_item_rows(struct store_memory *memory, const struct store_item_changes *item)
+{
+    bool made = true;
+    for (size_t i = 0; made && i < item->reaction_count; i++)
+        made = make_row(memory, memory_key_by_item(&item->reactions[i]));
+    for (size_t i = 0; made && i < item->count_count; i++)
+        made = make_row(memory, count_key(&item->counts[i]));
+    for (size_t i = 0; made && i < item->token_count; i++)
+        made = make_row(memory, token_key(&item->tokens[i]));
+    return made;
 }
 
 static bool make_rows(struct store_memory *memory, const struct store_changes *changes)
 {
-    bool made = true;
-    for (size_t i = 0; made && i < changes->reaction_count; i++)
-        made = make_row(memory, memory_key_reaction(&changes->reactions[i]));
-    for (size_t i = 0; made && i < cleared_count(changes); i++)
-        made = make_row(memory, memory_key_cleared(cleared_at(changes, i)));
-    for (size_t i = 0; made && i < changes->count_count; i++)
-        made = make_row(
-            memory, memory_key_item(SORT_COUNT, changes->counts[i].item, changes->counts[i].name));
+    bool made = make_user_rows(memory, &changes->user) && make_item_rows(memory, &changes->item);
     for (size_t i = 0; made && i < changes->name_count; i++)
         made = make_row(memory, name_key(&changes->names[i]));
-    for (size_t i = 0; made && i < changes->token_count; i++)
-        made = make_row(memory, token_key(&changes->tokens[i]));
     return made;
 }
 
@@ -218,35 +245,45 @@ static struct memory_row *row_of(struct store_memory *memory, struct memory_key 
     return row;
 }
 
-static void set_values(struct store_memory *memory, const struct store_changes *changes)
+static void set_user_values(struct store_memory *memory, const struct store_user_changes *user)
 {
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
+    for (size_t i = 0; i < user->reaction_count; i++) {
+        const struct store_reaction *change = &user->reactions[i];
         row_of(memory, memory_key_reaction(change))->value = change->time_s;
         memory->reactions += (change->time_s != 0) - (uint64_t)change->was_live;
     }
-    for (size_t i = 0; i < cleared_count(changes); i++) {
-        const struct store_reaction *change = cleared_at(changes, i);
+    for (size_t i = 0; i < cleared_count(user); i++) {
+        const struct store_reaction *change = cleared_at(user, i);
         if (change->time_s == 0)
             row_of(memory, memory_key_cleared(change))->value = change->cleared_s;
     }
-    for (size_t i = 0; i < changes->count_count; i++) {
-        const struct store_count *count = &changes->counts[i];
-        struct memory_row *row =
-            row_of(memory, memory_key_item(SORT_COUNT, count->item, count->name));
-        row->value = (int64_t)((uint64_t)row->value + (uint64_t)count->value);
+    if (user->cleared_horizon_s > memory->cleared_horizon_s)
+        memory->cleared_horizon_s = user->cleared_horizon_s;
+}
+
+static void set_item_values(struct store_memory *memory, const struct store_item_changes *item)
+{
+    for (size_t i = 0; i < item->reaction_count; i++)
+        row_of(memory, memory_key_by_item(&item->reactions[i]))->value = item->reactions[i].time_s;
+    for (size_t i = 0; i < item->count_count; i++) {
+        struct memory_row *row = row_of(memory, count_key(&item->counts[i]));
+        row->value = (int64_t)((uint64_t)row->value + (uint64_t)item->counts[i].value);
     }
+    for (size_t i = 0; i < item->token_count; i++)
+        row_of(memory, token_key(&item->tokens[i]))->value = item->tokens[i].time_s;
+    if (item->token_horizon_s > memory->token_horizon_s)
+        memory->token_horizon_s = item->token_horizon_s;
+}
+
+static void set_values(struct store_memory *memory, const struct store_changes *changes)
+{
+    set_user_values(memory, &changes->user);
+    set_item_values(memory, &changes->item);
     for (size_t i = 0; i < changes->name_count; i++) {
         struct memory_row *row = row_of(memory, name_key(&changes->names[i]));
         row->value = row->length = changes->names[i].length;
         memcpy(row->text, changes->names[i].text, sizeof(row->text));
     }
-    for (size_t i = 0; i < changes->token_count; i++)
-        row_of(memory, token_key(&changes->tokens[i]))->value = changes->tokens[i].time_s;
-    if (changes->token_horizon_s > memory->token_horizon_s)
-        memory->token_horizon_s = changes->token_horizon_s;
-    if (changes->cleared_horizon_s > memory->cleared_horizon_s)
-        memory->cleared_horizon_s = changes->cleared_horizon_s;
     if (changes->newest_s > memory->newest_s)
         memory->newest_s = changes->newest_s;
     memory->position = changes->position;
@@ -259,8 +296,8 @@ static void sweep(struct store_memory *memory)
         for (struct memory_row *row = memory->rows.heads[i], *next; row != NULL; row = next) {
             next = row->next;
             if (row->value == 0 ||
-                (row->key.sort == SORT_TOKEN && row->value < memory->token_horizon_s) ||
-                (row->key.sort == SORT_CLEARED && row->value < memory->cleared_horizon_s))
+                (row->key.row_type == ROW_TOKEN && row->value < memory->token_horizon_s) ||
+                (row->key.row_type == ROW_CLEARED && row->value < memory->cleared_horizon_s))
                 memory_rows_remove(&memory->rows, row);
         }
 }
@@ -275,20 +312,30 @@ static void sweep_row(struct store_memory *memory, struct memory_key key)
 static void sweep_changes(struct store_memory *memory, const struct store_changes *changes,
                           bool horizons_moved)
 {
-    if (changes->token_count > 0 || horizons_moved) {
+    const struct store_user_changes *user = &changes->user;
+    const struct store_item_changes *item = &changes->item;
+    if (item->token_count > 0 || horizons_moved) {
         sweep(memory);
         return;
     }
-    for (size_t i = 0; i < changes->reaction_count; i++)
-        sweep_row(memory, memory_key_reaction(&changes->reactions[i]));
-    for (size_t i = 0; i < cleared_count(changes); i++)
-        sweep_row(memory, memory_key_cleared(cleared_at(changes, i)));
-    for (size_t i = 0; i < changes->count_count; i++)
-        sweep_row(memory,
-                  memory_key_item(SORT_COUNT, changes->counts[i].item, changes->counts[i].name));
+    for (size_t i = 0; i < user->reaction_count; i++)
+        sweep_row(memory, memory_key_reaction(&user->reactions[i]));
+    for (size_t i = 0; i < cleared_count(user); i++)
+        sweep_row(memory, memory_key_cleared(cleared_at(user, i)));
+    for (size_t i = 0; i < item->reaction_count; i++)
+        sweep_row(memory, memory_key_by_item(&item->reactions[i]));
+    for (size_t i = 0; i < item->count_count; i++)
+        sweep_row(memory, count_key(&item->counts[i]));
 }
 
-/* The budget carries one charge for each row; the batch is charged as if all of it were new. */
+static size_t rows_at_most(const struct store_changes *changes)
+{
+    return changes->user.reaction_count + cleared_count(&changes->user) +
+           changes->item.reaction_count + changes->item.count_count + changes->item.token_count +
+           changes->name_count;
+}
+
+/* The budget is charged for each row; a batch is charged first as if all of its rows were new. */
 static enum status apply_locked(struct store_memory *memory, const struct store_changes *changes)
 {
     if (changes->position <= memory->position)
@@ -296,11 +343,10 @@ static enum status apply_locked(struct store_memory *memory, const struct store_
     enum status status = check_claims(memory, changes);
     if (status != STATUS_OK)
         return status;
-    size_t most = changes->reaction_count + cleared_count(changes) + changes->count_count +
-                  changes->name_count + changes->token_count;
+    size_t most = rows_at_most(changes);
     size_t before = memory->rows.count;
-    bool horizons_move = changes->token_horizon_s > memory->token_horizon_s ||
-                         changes->cleared_horizon_s > memory->cleared_horizon_s;
+    bool horizons_move = changes->item.token_horizon_s > memory->token_horizon_s ||
+                         changes->user.cleared_horizon_s > memory->cleared_horizon_s;
     if (!memory_charge(memory->budget, most * MEMORY_ROW_BYTES))
         return STATUS_NO_MEMORY;
     if (make_rows(memory, changes)) {
@@ -314,27 +360,27 @@ static enum status apply_locked(struct store_memory *memory, const struct store_
     return status;
 }
 
-static enum status apply(struct store *store, const struct store_changes *changes)
+static enum status apply(struct store_applier *applier, const struct store_changes *changes)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_applier(applier));
     pthread_mutex_lock(&memory->lock);
     enum status status = apply_locked(memory, changes);
     pthread_mutex_unlock(&memory->lock);
     return status;
 }
 
-static enum status flush(struct store *store)
+static enum status flush(struct store_applier *applier)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_applier(applier));
     pthread_mutex_lock(&memory->lock);
     memory->durable = memory->position;
     pthread_mutex_unlock(&memory->lock);
     return STATUS_OK;
 }
 
-static struct store_snapshot *take_snapshot(struct store *store)
+static struct store_snapshot *take_snapshot(struct store_reader *reader)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_reader(reader));
     struct store_snapshot *snapshot = malloc(sizeof(*snapshot));
     if (snapshot == NULL)
         return NULL;
@@ -347,9 +393,9 @@ static struct store_snapshot *take_snapshot(struct store *store)
     return NULL;
 }
 
-static void release(struct store *store, struct store_snapshot *snapshot)
+static void release(struct store_reader *reader, struct store_snapshot *snapshot)
 {
-    (void)memory_of(store);
+    (void)memory_of(store_of_reader(reader));
     memory_rows_destroy(&snapshot->rows);
     free(snapshot);
 }
@@ -358,27 +404,28 @@ static enum status visit_row(const struct store_visitor *visitor, const struct m
 {
     const struct memory_key *key = &row->key;
     struct item item = {.id = key->item, .type = key->type};
-    if (key->sort == SORT_REACTION && !store_visits_part(visitor, store_user_part(key->user)))
+    if (key->row_type == ROW_REACTION &&
+        !store_visits_partition(visitor, store_user_partition(key->user)))
         return STATUS_OK;
-    if (key->sort == SORT_COUNT && !store_visits_part(visitor, store_item_part(item)))
+    if (key->row_type == ROW_COUNT && !store_visits_partition(visitor, store_item_partition(item)))
         return STATUS_OK;
-    if (key->sort == SORT_REACTION && visitor->reaction != NULL)
+    if (key->row_type == ROW_REACTION && visitor->reaction != NULL)
         return visitor->reaction(visitor->context,
                                  &(struct store_reaction){.user = key->user,
                                                           .item = item,
                                                           .kind = (uint8_t)key->name,
                                                           .time_s = (uint32_t)row->value});
-    if (key->sort == SORT_COUNT && visitor->count != NULL)
+    if (key->row_type == ROW_COUNT && visitor->count != NULL)
         return visitor->count(
             visitor->context,
             &(struct store_count){.item = item, .name = (uint8_t)key->name, .value = row->value});
-    if (key->sort == SORT_NAME && visitor->name != NULL) {
+    if (key->row_type == ROW_NAME && visitor->name != NULL) {
         struct store_name name = {
             .role = (uint8_t)key->name, .index = key->type, .length = row->length};
         memcpy(name.text, row->text, row->length);
         return visitor->name(visitor->context, &name);
     }
-    if (key->sort == SORT_TOKEN && visitor->token != NULL)
+    if (key->row_type == ROW_TOKEN && visitor->token != NULL)
         return visitor->token(visitor->context,
                               &(struct store_token){.token = {key->user.hi, key->user.lo},
                                                     .time_s = (uint32_t)row->value,
@@ -387,9 +434,9 @@ static enum status visit_row(const struct store_visitor *visitor, const struct m
 }
 
 /* Over a copy, so that a visitor may take its time and may ask the store. */
-static enum status visit(struct store *store, const struct store_visitor *visitor)
+static enum status visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    struct store_snapshot *snapshot = take_snapshot(store);
+    struct store_snapshot *snapshot = take_snapshot(&store_of_admin(admin)->reader);
     if (snapshot == NULL)
         return STATUS_NO_MEMORY;
     enum status status = STATUS_OK;
@@ -397,119 +444,50 @@ static enum status visit(struct store *store, const struct store_visitor *visito
         for (const struct memory_row *row = snapshot->rows.heads[i];
              status == STATUS_OK && row != NULL; row = row->next)
             status = visit_row(visitor, row);
-    release(store, snapshot);
+    release(&store_of_admin(admin)->reader, snapshot);
     return status;
 }
 
-struct recount {
-    struct memory_rows expected; /* a counter for each item and kind with reactions */
-    bool is_kind[256];
-    struct store_report *report;
-};
-
-static enum status recount_name(void *context, const struct store_name *name)
-{
-    struct recount *recount = context;
-    if (name->role == NAME_KIND)
-        recount->is_kind[name->index] = true;
-    return STATUS_OK;
-}
-
-static enum status recount_reaction(void *context, const struct store_reaction *reaction)
-{
-    struct recount *recount = context;
-    struct memory_key key = memory_key_item(SORT_COUNT, reaction->item, reaction->kind);
-    struct memory_row *row = memory_rows_make(&recount->expected, &key);
-    if (row == NULL)
-        return STATUS_NO_MEMORY;
-    row->value++;
-    recount->report->reactions++;
-    recount->report->rows++;
-    return STATUS_OK;
-}
-
-static enum status recount_disagrees(const struct recount *recount, const struct memory_key *key,
-                                     int64_t said, int64_t is)
-{
-    char id[LIMIT_ID_TEXT];
-    size_t length = id_format(key->item, id);
-    snprintf(recount->report->problem, sizeof(recount->report->problem),
-             "type %u:%.*s: the counter %u is %lld, but there are %lld reactions", key->type,
-             (int)length, id, key->name, (long long)said, (long long)is);
-    return STATUS_DAMAGED;
-}
-
-/* Each counter that is right takes its number back to 0. */
-static enum status recount_count(void *context, const struct store_count *count)
-{
-    struct recount *recount = context;
-    struct memory_key key = memory_key_item(SORT_COUNT, count->item, count->name);
-    struct memory_row *row = memory_rows_find(&recount->expected, &key);
-    recount->report->counts++;
-    recount->report->rows++;
-    if (row == NULL && !recount->is_kind[count->name])
-        return STATUS_OK;
-    if (row == NULL || row->value != count->value)
-        return recount_disagrees(recount, &key, count->value, row == NULL ? 0 : row->value);
-    row->value = 0;
-    return STATUS_OK;
-}
-
-static enum status recount_missing(const struct recount *recount)
-{
-    for (size_t i = 0; i < recount->expected.head_count; i++)
-        for (const struct memory_row *row = recount->expected.heads[i]; row != NULL;
-             row = row->next)
-            if (row->value != 0)
-                return recount_disagrees(recount, &row->key, 0, row->value);
-    return STATUS_OK;
-}
-
-static enum status verify(struct store *store, store_progress_fn *progress, void *context,
+static enum status verify(struct store_admin *admin, store_progress_fn *progress, void *context,
                           struct store_report *report)
 {
+    struct store_reader *reader = &store_of_admin(admin)->reader;
+    struct store_snapshot *snapshot = take_snapshot(reader);
     *report = (struct store_report){0};
-    struct recount recount = {.report = report, .is_kind[NAME_INDEX_LIKE] = true};
-    const struct store_visitor first = {
-        .name = recount_name, .reaction = recount_reaction, .context = &recount};
-    const struct store_visitor second = {.count = recount_count, .context = &recount};
-    enum status status = visit(store, &first);
-    if (status == STATUS_OK)
-        status = visit(store, &second);
-    if (status == STATUS_OK)
-        status = recount_missing(&recount);
-    memory_rows_destroy(&recount.expected);
-    report->rows_total = report->rows;
+    if (snapshot == NULL)
+        return STATUS_NO_MEMORY;
+    enum status status = memory_verify(&snapshot->rows, report);
+    release(reader, snapshot);
     if (progress != NULL)
         progress(context, report);
     return status;
 }
 
-static uint64_t position(struct store *store)
+static uint64_t position(struct store_applier *applier)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_applier(applier));
     pthread_mutex_lock(&memory->lock);
     uint64_t reached = memory->position;
     pthread_mutex_unlock(&memory->lock);
     return reached;
 }
 
-static void stats(struct store *store, struct store_stats *out)
+static void stats(struct store_admin *admin, struct store_stats *out)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_admin(admin));
     pthread_mutex_lock(&memory->lock);
     *out = (struct store_stats){.position = memory->position,
                                 .durable = memory->durable,
                                 .reactions = memory->reactions,
                                 .newest_s = memory->newest_s,
                                 .memory_bytes = memory->rows.count * (uint64_t)MEMORY_ROW_BYTES,
-                                .state = "ok"};
+                                .state = STORE_OK};
     pthread_mutex_unlock(&memory->lock);
 }
 
-static void store_memory_close(struct store *store)
+static void store_memory_close(struct store_admin *admin)
 {
-    struct store_memory *memory = memory_of(store);
+    struct store_memory *memory = memory_of(store_of_admin(admin));
     memory_release(memory->budget, sizeof(*memory) + memory->rows.count * (size_t)MEMORY_ROW_BYTES);
     memory_rows_destroy(&memory->rows);
     pthread_mutex_destroy(&memory->lock);
@@ -517,21 +495,27 @@ static void store_memory_close(struct store *store)
     free(memory);
 }
 
-static const struct store_ops store_memory_ops = {
-    .name = "memory",
+static const struct store_reader_functions reader_functions = {
     .read_reactions = read_reactions,
     .read_items = read_items,
     .list_reactions = list_reactions,
     .list_reactors = list_reactors,
     .list_user = list_user,
     .list_changes = list_changes,
-    .apply = apply,
-    .flush = flush,
     .snapshot = take_snapshot,
     .release = release,
+};
+
+static const struct store_applier_functions applier_functions = {
+    .apply = apply,
+    .flush = flush,
+    .position = position,
+};
+
+static const struct store_admin_functions admin_functions = {
+    .name = "memory",
     .visit = visit,
     .verify = verify,
-    .position = position,
     .stats = stats,
     .close = store_memory_close,
 };
@@ -545,7 +529,9 @@ struct store *store_memory_open(struct memory_budget *budget)
         memory_release(budget, sizeof(*memory));
         return NULL;
     }
-    memory->store.ops = &store_memory_ops;
+    memory->store = (struct store){.reader = {&reader_functions},
+                                   .applier = {&applier_functions},
+                                   .admin = {&admin_functions}};
     memory->magic = STORE_MEMORY_MAGIC;
     memory->budget = budget;
     pthread_mutex_init(&memory->lock, NULL);

@@ -4,9 +4,8 @@
  * at a time.
  *
  * By-item and by-user rows have the time in their keys. Where the store already has a reaction, its
- * old time is read from the relation row to find the rows that must go; the change says so, so a
- * batch of new reactions reads nothing. A reaction that should be there and is not means that store
- * and journal disagree: nothing is applied then.
+ * time is read first (replaced.h). A reaction that should be there and is not means that store and
+ * journal disagree; nothing is applied then.
  *
  * RocksDB is kept from meeting a full disk: below a floor of free space nothing is applied, and
  * the floor leaves room to flush what is in the memtables.
@@ -19,7 +18,7 @@
 #include "store/rocksdb/by_user.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
-#include "store/rocksdb/read.h"
+#include "store/rocksdb/replaced.h"
 #include "store/rocksdb/sink.h"
 
 enum { TOKEN_SWEEP_S = 64 }; /* token rows go in ranges of so many seconds */
@@ -30,97 +29,25 @@ struct apply {
     struct rows *rows;
     struct sink sink;
     struct store_place place; /* to be */
-    size_t lived;             /* changes whose reaction the store has */
-    bool apart_written;       /* the second half, where a thread of its own does that */
+    struct replaced user;     /* the reactions of the two spans, and the times they replace */
+    struct replaced item;
+    bool apart_written; /* the second half, where a thread of its own does that */
 };
-
-/* Relations whose old time is wanted. The row's value: which change it is. */
-static bool pile_lived(struct apply *apply)
-{
-    const struct store_changes *changes = apply->changes;
-    if (!rows_start(apply->rows, apply->lived))
-        return false;
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        if (!changes->reactions[i].was_live)
-            continue;
-        uint8_t *key = rows_room(apply->rows);
-        size_t length = key_write_reaction(key, &changes->reactions[i]);
-        put_u32(key + length, (uint32_t)i);
-        rows_add(apply->rows, length, 4);
-    }
-    rows_sort(apply->rows);
-    return true;
-}
-
-struct old_found {
-    struct apply *apply;
-    uint32_t change[LOOKUP_MAX];
-};
-
-static enum status found_old(void *context, size_t at, const uint8_t *value, size_t length)
-{
-    struct old_found *found = context;
-    if (value == NULL || length != 4) {
-        char user[LIMIT_ID_TEXT], item[LIMIT_ID_TEXT];
-        const struct store_reaction *change = &found->apply->changes->reactions[found->change[at]];
-        size_t user_length = id_format(change->user, user);
-        size_t item_length = id_format(change->item.id, item);
-        log_error("store: the reaction of kind %u by user %.*s on %.*s (type %u) is missing",
-                  change->kind, (int)user_length, user, (int)item_length, item, change->item.type);
-        return STATUS_DAMAGED;
-    }
-    found->apply->rocks->old_times[found->change[at]] = get_u32(value);
-    return STATUS_OK;
-}
-
-/* Fills old_times for the changes that need it, from the pile of them. */
-static enum status read_old_times(struct apply *apply)
-{
-    struct store_rocksdb *rocks = apply->rocks;
-    const struct rows *rows = apply->rows;
-    if (rocks->old_times_capacity < apply->changes->reaction_count) {
-        free(rocks->old_times);
-        rocks->old_times_capacity = 0;
-        rocks->old_times = malloc(apply->changes->reaction_count * sizeof(*rocks->old_times));
-        if (rocks->old_times == NULL)
-            return STATUS_NO_MEMORY;
-        rocks->old_times_capacity = apply->changes->reaction_count;
-    }
-    struct lookup lookup;
-    struct old_found found = {.apply = apply};
-    enum status status = STATUS_OK;
-    size_t gathered = 0;
-    for (size_t i = 0; status == STATUS_OK && i < rows->count; i++) {
-        lookup.keys[gathered] = row_key(rows, &rows->row[i]);
-        lookup.lengths[gathered] = rows->row[i].key_length;
-        found.change[gathered++] = get_u32(row_value(rows, &rows->row[i]));
-        if (gathered == LOOKUP_MAX || i + 1 == rows->count) {
-            status = lookup_run(rocks, rocks->read, &lookup, gathered, true, found_old, &found);
-            gathered = 0;
-        }
-    }
-    return status;
-}
-
-static inline uint32_t old_time(const struct apply *apply, size_t change)
-{
-    return apply->changes->reactions[change].was_live ? apply->rocks->old_times[change] : 0;
-}
 
 /* The row's value, as by_user.h wants it: its new time and its old one, 0 where there is none. */
 static bool pile_relations(struct apply *apply)
 {
-    const struct store_changes *changes = apply->changes;
-    if (!rows_start(apply->rows, changes->reaction_count + apply->lived))
+    const struct replaced *user = &apply->user;
+    if (!rows_start(apply->rows, user->count + user->lived))
         return false;
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
+    for (size_t i = 0; i < user->count; i++) {
+        const struct store_reaction *change = &user->reactions[i];
         if (!change->was_live && change->time_s == 0)
             continue;
         uint8_t *key = rows_room(apply->rows);
         size_t length = key_write_reaction(key, change);
         put_u32(key + length, change->time_s);
-        put_u32(key + length + 4, old_time(apply, i));
+        put_u32(key + length + 4, replaced_time(user, i));
         rows_add(apply->rows, length, 8);
     }
     rows_sort(apply->rows);
@@ -153,12 +80,12 @@ static void pile_one_by_item(struct apply *apply, const struct store_reaction *c
 
 static bool pile_by_item(struct apply *apply)
 {
-    const struct store_changes *changes = apply->changes;
-    if (!rows_start(apply->rows, changes->reaction_count + apply->lived))
+    const struct replaced *item = &apply->item;
+    if (!rows_start(apply->rows, item->count + item->lived))
         return false;
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
-        uint32_t old = old_time(apply, i);
+    for (size_t i = 0; i < item->count; i++) {
+        const struct store_reaction *change = &item->reactions[i];
+        uint32_t old = replaced_time(item, i);
         if (old == change->time_s)
             continue;
         if (old != 0)
@@ -190,10 +117,10 @@ static void write_by_item(struct apply *apply)
 static bool pile_counts(struct apply *apply)
 {
     const struct store_changes *changes = apply->changes;
-    if (!rows_start(apply->rows, changes->count_count))
+    if (!rows_start(apply->rows, changes->item.count_count))
         return false;
-    for (size_t i = 0; i < changes->count_count; i++) {
-        const struct store_count *count = &changes->counts[i];
+    for (size_t i = 0; i < changes->item.count_count; i++) {
+        const struct store_count *count = &changes->item.counts[i];
         uint8_t *key = rows_room(apply->rows);
         size_t length = key_write_counters(key, count->item);
         size_t operand = counter_write(key + length, count->name, count->value);
@@ -260,8 +187,8 @@ static bool write_names(struct apply *apply)
 static void sweep_tokens(struct apply *apply)
 {
     struct store_place *place = &apply->place;
-    if (apply->changes->token_horizon_s > place->token_horizon_s)
-        place->token_horizon_s = apply->changes->token_horizon_s;
+    if (apply->changes->item.token_horizon_s > place->token_horizon_s)
+        place->token_horizon_s = apply->changes->item.token_horizon_s;
     if (place->token_horizon_s - place->token_swept_s < TOKEN_SWEEP_S)
         return;
     uint8_t from[KEY_MAX], to[KEY_MAX];
@@ -276,10 +203,10 @@ static bool write_tokens(struct apply *apply)
 {
     const struct store_changes *changes = apply->changes;
     sweep_tokens(apply);
-    if (!rows_start(apply->rows, changes->token_count))
+    if (!rows_start(apply->rows, changes->item.token_count))
         return false;
-    for (size_t i = 0; i < changes->token_count; i++) {
-        const struct store_token *token = &changes->tokens[i];
+    for (size_t i = 0; i < changes->item.token_count; i++) {
+        const struct store_token *token = &changes->item.tokens[i];
         if (token->time_s < apply->place.token_horizon_s)
             continue;
         uint8_t *key = rows_room(apply->rows);
@@ -307,13 +234,13 @@ static void pile_cleared(struct apply *apply, const struct store_reaction *chang
 static bool write_cleared(struct apply *apply)
 {
     const struct store_changes *changes = apply->changes;
-    size_t most = changes->passed_count;
-    for (size_t i = 0; i < changes->reaction_count; i++)
-        most += changes->reactions[i].time_s == 0;
+    size_t most = changes->user.transient_count;
+    for (size_t i = 0; i < changes->user.reaction_count; i++)
+        most += changes->user.reactions[i].time_s == 0;
     if (!rows_start(apply->rows, most))
         return false;
-    pile_cleared(apply, changes->reactions, changes->reaction_count);
-    pile_cleared(apply, changes->passed, changes->passed_count);
+    pile_cleared(apply, changes->user.reactions, changes->user.reaction_count);
+    pile_cleared(apply, changes->user.transient, changes->user.transient_count);
     write_rows(apply);
     return true;
 }
@@ -378,33 +305,25 @@ static enum status write_apart(struct apply *apply)
 
 static enum status write_all(struct apply *apply)
 {
-    if (apply->sink.file != NULL && apply->rocks->bulk_apart && apply->changes->reaction_count > 0)
+    if (apply->sink.file != NULL && apply->rocks->bulk_apart &&
+        apply->changes->user.reaction_count > 0)
         return write_apart(apply);
     bool written = write_up_to_place(apply) && write_beyond_place(apply);
     return sink_finish(&apply->sink, NULL, apply->rocks, written ? STATUS_OK : STATUS_NO_MEMORY);
 }
 
-/* What the batch will do to the number of reactions, and how many it must look up. */
+/* What the position row will say. The user's span decides how many reactions there are. */
 static void count_changes(struct apply *apply)
 {
     const struct store_changes *changes = apply->changes;
-    for (size_t i = 0; i < changes->reaction_count; i++) {
-        const struct store_reaction *change = &changes->reactions[i];
-        apply->lived += change->was_live;
-        apply->place.reactions += (change->time_s != 0) - (uint64_t)change->was_live;
-    }
+    for (size_t i = 0; i < changes->user.reaction_count; i++)
+        apply->place.reactions += changes->user.reactions[i].time_s != 0;
+    apply->place.reactions -= apply->user.lived;
     apply->place.position = changes->position;
     if (changes->newest_s > apply->place.newest_s)
         apply->place.newest_s = changes->newest_s;
-    if (changes->cleared_horizon_s > apply->place.cleared_horizon_s)
-        apply->place.cleared_horizon_s = changes->cleared_horizon_s;
-}
-
-static enum status look_up_lived(struct apply *apply)
-{
-    if (apply->lived == 0)
-        return STATUS_OK;
-    return pile_lived(apply) ? read_old_times(apply) : STATUS_NO_MEMORY;
+    if (changes->user.cleared_horizon_s > apply->place.cleared_horizon_s)
+        apply->place.cleared_horizon_s = changes->user.cleared_horizon_s;
 }
 
 enum status rocksdb_check_space(const struct store_rocksdb *rocks)
@@ -428,18 +347,24 @@ static uint64_t background_errors(struct store_rocksdb *rocks)
 static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_changes *changes)
 {
     struct apply apply = {
-        .rocks = rocks, .changes = changes, .rows = &rocks->rows, .place = rocks->place};
+        .rocks = rocks,
+        .changes = changes,
+        .rows = &rocks->rows,
+        .place = rocks->place,
+        .user = replaced_of(changes->user.reactions, changes->user.reaction_count),
+        .item = replaced_of(changes->item.reactions, changes->item.reaction_count)};
     enum status status = rocksdb_check_space(rocks);
     if (status != STATUS_OK)
         return status;
     count_changes(&apply);
-    status = look_up_lived(&apply);
+    status = replaced_find(rocks, &apply.user, &apply.item);
     if (status != STATUS_OK)
         return status;
     uint64_t errors = background_errors(rocks);
     status = sink_start(&apply.sink, rocks,
-                        3 * changes->reaction_count + changes->passed_count + changes->count_count +
-                            changes->token_count);
+                        2 * changes->user.reaction_count + changes->item.reaction_count +
+                            changes->user.transient_count + changes->item.count_count +
+                            changes->item.token_count);
     if (status != STATUS_OK)
         return status;
     status = write_all(&apply);
@@ -454,9 +379,9 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
     return STATUS_OK;
 }
 
-enum status rocksdb_apply(struct store *store, const struct store_changes *changes)
+enum status rocksdb_apply(struct store_applier *applier, const struct store_changes *changes)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_applier(applier));
     if (rocks->read_only)
         return STATUS_READONLY;
     if (changes->position <= rocks->place.position)
@@ -482,9 +407,9 @@ static enum status flush_and_mark(struct store_rocksdb *rocks)
     return result == -ENOSPC || result == -EDQUOT ? STATUS_DISK_FULL : STATUS_IO_FAILED;
 }
 
-enum status rocksdb_flush_all(struct store *store)
+enum status rocksdb_flush_all(struct store_applier *applier)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_applier(applier));
     if (rocks->read_only)
         return STATUS_READONLY;
     enum status status = flush_and_mark(rocks);

@@ -123,7 +123,7 @@ static enum status drop_live(struct walk *walk, size_t first)
         keys[i] = (struct store_reaction){
             .user = walk->user, .kind = row->kind, .item = {.id = row->id, .type = row->type}};
     }
-    enum status status = rocksdb_read_reactions(&walk->rocks->store, keys, count);
+    enum status status = rocksdb_read_reactions(&walk->rocks->store.reader, keys, count);
     changed->count = first;
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         if (keys[i].time_s == 0)
@@ -153,11 +153,11 @@ static bool is_remembered(const struct store_rocksdb *rocks, uint32_t since_s, u
                             since_s <= (newest_s == 0 ? 1 : newest_s));
 }
 
-enum status rocksdb_list_changes(struct store *store, struct id user, uint32_t since_s,
+enum status rocksdb_list_changes(struct store_reader *reader, struct id user, uint32_t since_s,
                                  struct store_listed after, struct store_listed *out, size_t limit,
                                  struct store_changed *changed)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_reader(reader));
     struct walk walk = {.rocks = rocks,
                         .user = user,
                         .since_s = since_s,

@@ -39,12 +39,12 @@ enum { NARROW = 8, WIDE = 16 };
 
 static uint16_t user_prefix(struct id user)
 {
-    return (uint16_t)store_user_part(user);
+    return (uint16_t)store_user_partition(user);
 }
 
 static uint16_t item_prefix(struct item item)
 {
-    return (uint16_t)store_item_part(item);
+    return (uint16_t)store_item_partition(item);
 }
 
 static uint8_t *write_id(uint8_t *out, struct id id)

@@ -1,6 +1,6 @@
 /*
- * Row keys and values of the store; their format is described in keys.c. Writers return the length,
- * readers return false for what no writer makes.
+ * Keys and values of the rows in RocksDB. keys.c describes their format. Functions that write return the
+ * number of bytes. Functions that read return false if the bytes are not valid.
  */
 #ifndef LAUD_STORE_ROCKSDB_KEYS_H
 #define LAUD_STORE_ROCKSDB_KEYS_H
@@ -27,7 +27,7 @@ enum {
 
 enum {
     STORE_FORMAT_VERSION = 3,
-    STORE_FORMAT_BEFORE = 2, /* that can be brought to it */
+    STORE_FORMAT_BEFORE = 2, /* the oldest version that is upgraded when a store is opened */
     KEY_HASH_BYTES = 2,
     KEY_MAX = 1 + KEY_HASH_BYTES + 2 + 17 + 1 + 4 + 17,
     TOKEN_VALUE_MAX = 2 + 17,
@@ -35,14 +35,14 @@ enum {
     POSITION_BYTES_BEFORE = 24,
 };
 
-/* What the position row says. */
+/* The value of the position row. */
 struct store_place {
     uint64_t position;
-    uint64_t reactions;         /* live */
-    uint32_t token_horizon_s;   /* tokens older than this are not there any more */
-    uint32_t token_swept_s;     /* rows of tokens older than this are removed */
+    uint64_t reactions;         /* number of reactions that are set */
+    uint32_t token_horizon_s;   /* Tokens that are older are ignored. */
+    uint32_t token_swept_s;     /* Rows of tokens that are older are deleted. */
     uint32_t newest_s;          /* time of the newest event */
-    uint32_t cleared_horizon_s; /* what was cleared before this is not all there any more */
+    uint32_t cleared_horizon_s; /* Rows of what was cleared before this may be gone. */
 };
 
 size_t key_write_reaction(uint8_t out[KEY_MAX], const struct store_reaction *reaction);
@@ -57,13 +57,13 @@ size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t tok
 size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], struct item item);
 void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place);
 
-/* The value of a relation row fills time_s; by-item and by-user rows have it in their keys. */
+/* A relation key has no time: time_s is in the value. Other keys have the time. */
 bool key_read_reaction(const uint8_t *key, size_t length, struct store_reaction *out);
 bool key_read_by_item(const uint8_t *key, size_t length, struct store_reaction *out);
 bool key_read_by_user(const uint8_t *key, size_t length, struct store_reaction *out);
-/* A by-user row or one of what was cleared, and then when: time_s. */
+/* The key of a by-user row or of a cleared row. For the latter, time_s is when it was cleared. */
 bool key_read_changed(const uint8_t *key, size_t length, struct store_reaction *out);
-/* When it was cleared; 0: it is no such row. */
+/* When the reaction of a cleared row was cleared. 0: it is another type of row. */
 uint32_t key_cleared_time(const uint8_t *key, size_t length);
 bool key_read_counters(const uint8_t *key, size_t length, struct item *out);
 bool name_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
@@ -72,12 +72,13 @@ bool token_read(const uint8_t *key, size_t key_length, const uint8_t *value, siz
                 struct store_token *out);
 bool place_read(const uint8_t *value, size_t length, struct store_place *out);
 
-/* Bytes of a counters key, or of the same part of a by-item key: tag, hash, type and id. */
+/* Length of tag, hash, type and id, with which counters keys and by-item keys begin. */
 size_t key_item_part(const uint8_t *key, size_t length); /* 0: too short */
 
 /*
- * Lists. The keys of one list are the same up to a place, time and id: the `head`. Between the head
- * and the end (exclusive) are all of them; after a place, from its key with a zero byte behind it.
+ * Lists. All keys of one list begin with the same bytes, the `head`; time and id follow. Its keys are those
+ * from the head to the end (exclusive). To continue after an entry, a scan starts at the key of that
+ * entry followed by a zero byte.
  */
 enum { KEY_BOUND_MAX = KEY_MAX + 1 };
 size_t list_write_reactions(uint8_t head[KEY_MAX], struct id user, uint8_t kind, uint16_t type);
@@ -85,17 +86,17 @@ size_t list_write_reactors(uint8_t head[KEY_MAX], struct item item, uint8_t kind
 size_t list_write_after(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length,
                         struct store_listed after);
 size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length);
-/* Everything a user has, of any kind and type; after a place, the key with a zero byte behind it. */
+/* The same for all reactions of a user. */
 size_t list_write_user(uint8_t out[KEY_BOUND_MAX], struct id user,
                        const struct store_reaction *after);
 size_t list_write_user_end(uint8_t out[KEY_BOUND_MAX], struct id user);
 bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out);
 
-/* All that a user set or cleared (by tag): between the head and the end (exclusive). */
+/* All that a user set or cleared, depending on the tag: from the head to the end (exclusive). */
 size_t changed_write_head(uint8_t head[KEY_MAX], uint8_t tag, struct id user);
 size_t changed_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length);
 
-/* The head of its user's list, of a relation key that was written here; and the by-user key. */
+/* From a valid relation key: the length of the head of its user's list, and the by-user key. */
 static inline size_t relation_head(const uint8_t *key)
 {
     return 1 + KEY_HASH_BYTES + 1 + (size_t)key[1 + KEY_HASH_BYTES] + 1 + 2;

@@ -50,10 +50,10 @@ static enum status take_rows(rocksdb_iterator_t *iterator, struct page *page)
     return problem_status(problem, "reading");
 }
 
-static enum status read_between(struct store *store, const struct bounds *bounds, struct page *page,
-                                size_t *count)
+static enum status read_between(struct store_reader *reader, const struct bounds *bounds,
+                                struct page *page, size_t *count)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_reader(reader));
     *count = 0;
     if (page->limit == 0)
         return STATUS_OK;
@@ -69,7 +69,7 @@ static enum status read_between(struct store *store, const struct bounds *bounds
     return status;
 }
 
-static enum status read_page(struct store *store, const uint8_t *head, size_t head_length,
+static enum status read_page(struct store_reader *reader, const uint8_t *head, size_t head_length,
                              struct store_listed after, struct store_listed *out, size_t limit,
                              size_t *count)
 {
@@ -77,28 +77,28 @@ static enum status read_page(struct store *store, const uint8_t *head, size_t he
     struct page page = {.head_length = head_length, .listed = out, .limit = limit};
     bounds.from_length = list_write_after(bounds.from, head, head_length, after);
     bounds.to_length = list_write_end(bounds.to, head, head_length);
-    return read_between(store, &bounds, &page, count);
+    return read_between(reader, &bounds, &page, count);
 }
 
-enum status rocksdb_list_reactions(struct store *store, struct id user, uint8_t kind, uint16_t type,
-                                   struct store_listed after, struct store_listed *out,
-                                   size_t limit, size_t *count)
+enum status rocksdb_list_reactions(struct store_reader *reader, struct id user, uint8_t kind,
+                                   uint16_t type, struct store_listed after,
+                                   struct store_listed *out, size_t limit, size_t *count)
 {
     uint8_t head[KEY_MAX];
     size_t length = list_write_reactions(head, user, kind, type);
-    return read_page(store, head, length, after, out, limit, count);
+    return read_page(reader, head, length, after, out, limit, count);
 }
 
-enum status rocksdb_list_reactors(struct store *store, struct item item, uint8_t kind,
+enum status rocksdb_list_reactors(struct store_reader *reader, struct item item, uint8_t kind,
                                   struct store_listed after, struct store_listed *out, size_t limit,
                                   size_t *count)
 {
     uint8_t head[KEY_MAX];
     size_t length = list_write_reactors(head, item, kind);
-    return read_page(store, head, length, after, out, limit, count);
+    return read_page(reader, head, length, after, out, limit, count);
 }
 
-enum status rocksdb_list_user(struct store *store, struct id user,
+enum status rocksdb_list_user(struct store_reader *reader, struct id user,
                               const struct store_reaction *after, struct store_reaction *out,
                               size_t limit, size_t *count)
 {
@@ -106,5 +106,5 @@ enum status rocksdb_list_user(struct store *store, struct id user,
     struct page page = {.reactions = out, .limit = limit};
     bounds.from_length = list_write_user(bounds.from, user, after);
     bounds.to_length = list_write_user_end(bounds.to, user);
-    return read_between(store, &bounds, &page, count);
+    return read_between(reader, &bounds, &page, count);
 }

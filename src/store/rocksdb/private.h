@@ -1,4 +1,4 @@
-/* What the files of the RocksDB store share; nobody else includes it. */
+/* Shared by the source files of the RocksDB store. No other module includes it. */
 #ifndef LAUD_STORE_ROCKSDB_PRIVATE_H
 #define LAUD_STORE_ROCKSDB_PRIVATE_H
 
@@ -15,18 +15,18 @@
 #define STORE_ROCKSDB_MAGIC 0x726f636b73746f72ULL
 
 struct store_rocksdb {
-    struct store store; /* first: the port's functions get a pointer to it */
+    struct store store; /* must be the first member */
     uint64_t magic;
     char *directory;
     struct memory_budget *budget;
     uint64_t charged;
-    uint64_t space_floor; /* free bytes of disk below which nothing is applied */
-    size_t ahead;         /* bytes that a scan reads ahead in each file */
-    size_t bulk_min;      /* rows of a batch that goes in as a file */
-    bool bulk_apart;      /* and as two of them */
+    uint64_t space_floor; /* If fewer bytes of disk are free, nothing is applied. */
+    size_t ahead;         /* bytes that a scan prefetches in each file */
+    size_t bulk_min;      /* Batches with more rows are ingested as a file, */
+    bool bulk_apart;      /* or as two files. */
     bool read_only;
 
-    /* made by tune.c, shared by all threads */
+    /* created by tune.c, used by all threads */
     rocksdb_options_t *options;
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *read;
@@ -37,22 +37,22 @@ struct store_rocksdb {
     rocksdb_t *database;
     rocksdb_column_family_handle_t *family;
 
-    /* of the thread that applies and flushes */
+    /* used only by the thread that applies and flushes */
     struct rows rows;
-    struct rows rows_apart; /* of the second file */
-    uint32_t *old_times;    /* of changes whose reaction was live */
+    struct rows rows_apart; /* for the second file */
+    uint32_t *old_times;    /* see replaced.h */
     size_t old_times_capacity;
     rocksdb_writebatch_t *batch;
-    struct store_place place;
+    struct store_place place; /* what the position row says */
 
-    /* written by that thread, read by any */
+    /* written by that thread, read by all threads */
     _Atomic uint64_t position;
     _Atomic uint64_t durable;
     _Atomic uint64_t reactions;
     _Atomic uint32_t newest_s;
-    _Atomic uint32_t cleared_horizon_s; /* what was cleared before this is not asked for */
-    _Atomic uint32_t expired_s;         /* and before this is gone, or may go at any moment */
-    _Atomic uint64_t background_errors; /* of RocksDB, that were over when a write last succeeded */
+    _Atomic uint32_t cleared_horizon_s; /* list_changes does not go back further. */
+    _Atomic uint32_t expired_s;         /* Compactions remove what was cleared before this. */
+    _Atomic uint64_t background_errors; /* RocksDB's number of them at the last successful write */
     _Atomic int failed;                 /* enum status of the last apply or flush */
 };
 
@@ -69,38 +69,42 @@ struct store_snapshot {
 };
 
 /*
- * problem.c: what RocksDB's text says; frees the text. OK for NULL. `doing` is for the log. DISK_FULL:
- * the same may be tried again. NO_FILES: a read may be, but RocksDB does not get over a file of its own
- * that it could not make. problem_peek is for what RocksDB was not writing in its own files.
+ * problem.c: the status that fits an error message of RocksDB. NULL is OK. problem_status frees the message
+ * and logs it; `doing` says what failed. DISK_FULL: the operation may be tried again. NO_FILES: a read may
+ * be tried again, but after a failed write RocksDB writes nothing more. problem_peek is for errors of files
+ * that are not RocksDB's own.
  */
 enum status problem_status(char *text, const char *doing);
 enum status problem_peek(const char *text);
 
-/* While RocksDB opens a directory: what aborts refuses it, and exits with 1. */
+/* asserted.c: if RocksDB aborts while it opens a directory, print an error and exit with 1. */
 struct sigaction;
 void asserted_watch(const char *directory, struct sigaction *before);
 void asserted_leave(const struct sigaction *before);
 
-/* tune.c: all settings in one place. */
+/* tune.c: all settings of RocksDB. */
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
                                 rocksdb_cache_t *cache);
 size_t tune_ahead(const struct store_rocksdb_options *options);
-/* With `ahead` bytes, of each file: for all rows of a sort, past the cache. 0: for some rows. */
+/* `ahead`: bytes to prefetch in each file, for a scan that bypasses the cache; else 0. */
 rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, size_t ahead);
 
-/* mark.c: what a flush reached, kept beside RocksDB's files; -errno. -ENOENT: there is none,
- * -EBADMSG: it does not verify. */
+/*
+ * mark.c: the position of the last flush, in a file next to RocksDB's files. They return -errno; -ENOENT:
+ * there is no file, -EBADMSG: its checksum is wrong.
+ */
 #define MARK_NAME "DURABLE"
 int store_mark_write(const char *directory, uint64_t position);
 int store_mark_read(const char *directory, uint64_t *position);
 
 /* read.c */
-enum status rocksdb_read_reactions(struct store *store, struct store_reaction *keys, size_t count);
-enum status rocksdb_read_items(struct store *store, const struct store_snapshot *snapshot,
+enum status rocksdb_read_reactions(struct store_reader *reader, struct store_reaction *keys,
+                                   size_t count);
+enum status rocksdb_read_items(struct store_reader *reader, const struct store_snapshot *snapshot,
                                struct store_item *items, size_t count, struct store_values *values);
-struct store_snapshot *rocksdb_take_snapshot(struct store *store);
-void rocksdb_drop_snapshot(struct store *store, struct store_snapshot *snapshot);
-/* One row; *found false: there is none. At most `size` bytes of it are copied, *length is all. */
+struct store_snapshot *rocksdb_take_snapshot(struct store_reader *reader);
+void rocksdb_drop_snapshot(struct store_reader *reader, struct store_snapshot *snapshot);
+/* Reads one row, if there is one. At most `size` bytes are copied; *length is its full length. */
 enum status rocksdb_read_row(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
                              const uint8_t *key, size_t key_length, uint8_t *value, size_t size,
                              size_t *length, bool *found);
@@ -108,32 +112,33 @@ enum status rocksdb_read_place(struct store_rocksdb *rocks, rocksdb_readoptions_
                                struct store_place *place, bool *found);
 
 /* list.c */
-enum status rocksdb_list_reactions(struct store *store, struct id user, uint8_t kind, uint16_t type,
-                                   struct store_listed after, struct store_listed *out,
-                                   size_t limit, size_t *count);
-enum status rocksdb_list_reactors(struct store *store, struct item item, uint8_t kind,
+enum status rocksdb_list_reactions(struct store_reader *reader, struct id user, uint8_t kind,
+                                   uint16_t type, struct store_listed after,
+                                   struct store_listed *out, size_t limit, size_t *count);
+enum status rocksdb_list_reactors(struct store_reader *reader, struct item item, uint8_t kind,
                                   struct store_listed after, struct store_listed *out, size_t limit,
                                   size_t *count);
-enum status rocksdb_list_user(struct store *store, struct id user,
+enum status rocksdb_list_user(struct store_reader *reader, struct id user,
                               const struct store_reaction *after, struct store_reaction *out,
                               size_t limit, size_t *count);
 
 /* changes.c */
-enum status rocksdb_list_changes(struct store *store, struct id user, uint32_t since_s,
+enum status rocksdb_list_changes(struct store_reader *reader, struct id user, uint32_t since_s,
                                  struct store_listed after, struct store_listed *out, size_t limit,
                                  struct store_changed *changed);
 
-/* expire.c: drops rows of what was cleared before *expired_s, which outlives it. */
+/* expire.c: drops rows of what was cleared before *expired_s, which must outlive the filter. */
 rocksdb_compactionfilter_t *expire_filter(const _Atomic uint32_t *expired_s);
 
 /* apply.c */
-enum status rocksdb_apply(struct store *store, const struct store_changes *changes);
-enum status rocksdb_flush_all(struct store *store);
-enum status rocksdb_check_space(const struct store_rocksdb *rocks); /* or DISK_FULL, IO_FAILED */
+enum status rocksdb_apply(struct store_applier *applier, const struct store_changes *changes);
+enum status rocksdb_flush_all(struct store_applier *applier);
+/* DISK_FULL: less than space_floor is free. */
+enum status rocksdb_check_space(const struct store_rocksdb *rocks);
 
 /* visit.c, verify.c */
-enum status rocksdb_visit(struct store *store, const struct store_visitor *visitor);
-enum status rocksdb_verify(struct store *store, store_progress_fn *progress, void *context,
+enum status rocksdb_visit(struct store_admin *admin, const struct store_visitor *visitor);
+enum status rocksdb_verify(struct store_admin *admin, store_progress_fn *progress, void *context,
                            struct store_report *report);
 
 #endif

@@ -80,13 +80,13 @@ static enum status found_at(void *context, size_t at, const uint8_t *value, size
 }
 
 /* More than one multi-get are still of one moment. */
-static enum status read_rows(struct store *store, const struct store_snapshot *snapshot,
+static enum status read_rows(struct store_reader *reader, const struct store_snapshot *snapshot,
                              struct reading *reading, size_t count)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_reader(reader));
     struct store_snapshot *moment = NULL;
     if (snapshot == NULL && count > LOOKUP_MAX) {
-        snapshot = moment = rocksdb_take_snapshot(store);
+        snapshot = moment = rocksdb_take_snapshot(reader);
         if (moment == NULL)
             return STATUS_NO_MEMORY;
     }
@@ -103,7 +103,7 @@ static enum status read_rows(struct store *store, const struct store_snapshot *s
         status = lookup_run(rocks, read, &lookup, part, false, found_at, reading);
     }
     if (moment != NULL)
-        rocksdb_drop_snapshot(store, moment);
+        rocksdb_drop_snapshot(reader, moment);
     return status;
 }
 
@@ -112,11 +112,12 @@ static size_t reaction_key(const void *rows, size_t at, uint8_t bytes[KEY_MAX])
     return key_write_reaction(bytes, (const struct store_reaction *)rows + at);
 }
 
-enum status rocksdb_read_reactions(struct store *store, struct store_reaction *keys, size_t count)
+enum status rocksdb_read_reactions(struct store_reader *reader, struct store_reaction *keys,
+                                   size_t count)
 {
     struct reading reading = {
         .rows = keys, .key = reaction_key, .found = found_reaction, .context = keys};
-    return read_rows(store, NULL, &reading, count);
+    return read_rows(reader, NULL, &reading, count);
 }
 
 struct items_found {
@@ -167,18 +168,18 @@ static size_t item_key(const void *rows, size_t at, uint8_t bytes[KEY_MAX])
     return key_write_counters(bytes, ((const struct store_item *)rows)[at].item);
 }
 
-enum status rocksdb_read_items(struct store *store, const struct store_snapshot *snapshot,
+enum status rocksdb_read_items(struct store_reader *reader, const struct store_snapshot *snapshot,
                                struct store_item *items, size_t count, struct store_values *values)
 {
     struct items_found found = {.items = items, .values = values};
     struct reading reading = {
         .rows = items, .key = item_key, .found = found_item, .context = &found};
-    return read_rows(store, snapshot, &reading, count);
+    return read_rows(reader, snapshot, &reading, count);
 }
 
-struct store_snapshot *rocksdb_take_snapshot(struct store *store)
+struct store_snapshot *rocksdb_take_snapshot(struct store_reader *reader)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_reader(reader));
     struct store_snapshot *snapshot = malloc(sizeof(*snapshot));
     if (snapshot == NULL)
         return NULL;
@@ -187,10 +188,10 @@ struct store_snapshot *rocksdb_take_snapshot(struct store *store)
     return snapshot;
 }
 
-void rocksdb_drop_snapshot(struct store *store, struct store_snapshot *snapshot)
+void rocksdb_drop_snapshot(struct store_reader *reader, struct store_snapshot *snapshot)
 {
     rocksdb_readoptions_destroy(snapshot->read);
-    rocksdb_release_snapshot(rocksdb_of(store)->database, snapshot->moment);
+    rocksdb_release_snapshot(rocksdb_of(store_of_reader(reader))->database, snapshot->moment);
     free(snapshot);
 }
 

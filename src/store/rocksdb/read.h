@@ -1,4 +1,4 @@
-/* One batched multi-get: keys in, each result handed to a function. */
+/* Reads many rows with one multi-get, and calls a function for each of them. */
 #ifndef LAUD_STORE_ROCKSDB_READ_H
 #define LAUD_STORE_ROCKSDB_READ_H
 
@@ -13,10 +13,10 @@ struct lookup {
     char *problems[LOOKUP_MAX];
 };
 
-/* `value` is NULL if there is no such row. */
+/* `at` is the index of the key. `value` is NULL if there is no such row. */
 typedef enum status lookup_found_fn(void *context, size_t at, const uint8_t *value, size_t length);
 
-/* `sorted`: the keys are in key order. */
+/* The caller fills keys and lengths. `sorted`: the keys are in ascending order. */
 enum status lookup_run(struct store_rocksdb *rocks, rocksdb_readoptions_t *read,
                        struct lookup *lookup, size_t count, bool sorted, lookup_found_fn *found,
                        void *context);

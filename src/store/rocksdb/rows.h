@@ -1,7 +1,7 @@
 /*
- * A pile of rows to be written, all with the same tag: keys and values in one run of bytes, and
- * beside it one small struct a row that is what gets sorted. Used by one thread; memory is kept
- * from batch to batch.
+ * Rows of one tag that are collected and sorted before they are written. Keys and values are in one array
+ * of bytes, and each row has a small struct, so that sorting moves only the structs. Memory is kept for
+ * the next batch. Only one thread uses it.
  */
 #ifndef LAUD_STORE_ROCKSDB_ROWS_H
 #define LAUD_STORE_ROCKSDB_ROWS_H
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct row {
-    uint64_t head;   /* the key's 8 bytes after tag and hash, as a number */
+    uint64_t head;   /* the 8 bytes of the key after tag and hash, as a number */
     uint32_t offset; /* of the key in rows.bytes; the value follows it */
-    uint16_t hash;   /* the key's own */
+    uint16_t hash;   /* the hash in the key */
     uint8_t key_length;
     uint8_t value_length;
 };
@@ -23,30 +23,30 @@ struct rows {
     size_t used;
     size_t bytes_capacity;
     struct row *row;
-    struct row *other; /* as many, for sorting */
+    struct row *other; /* a second array of the same size, for sorting */
     size_t count;
     size_t capacity;
-    uint32_t *starts; /* for sorting */
+    uint32_t *starts; /* counts of the radix sort */
 };
 
-/* Bytes that a row takes at most, and memory for each row all in all. */
+/* The most bytes of a key with its value, and the memory of one row in total. */
 enum { ROW_BYTES_MAX = 64, ROW_MEMORY = 96 };
 
 void rows_destroy(struct rows *rows);
 
-/* Empties it and makes room for `count` rows. False: no memory. */
+/* Removes all rows and reserves memory for `count` rows. False: there is no memory. */
 bool rows_start(struct rows *rows, size_t count);
 
-/* Room for the next row's key and value, at most ROW_BYTES_MAX; rows_add takes it. */
+/* Where the caller writes key and value of the next row; then it calls rows_add. */
 static inline uint8_t *rows_room(struct rows *rows)
 {
     return rows->bytes + rows->used;
 }
 void rows_add(struct rows *rows, size_t key_length, size_t value_length);
 
-/* By key, as memcmp has it. */
+/* Sorts by key, in the order of memcmp. */
 void rows_sort(struct rows *rows);
-/* Some rows with the same hash: by head, then by key. */
+/* Sorts some rows that have the same hash. */
 void rows_sort_some(struct rows *rows, struct row *first, size_t count);
 
 static inline const uint8_t *row_key(const struct rows *rows, const struct row *row)
@@ -54,7 +54,7 @@ static inline const uint8_t *row_key(const struct rows *rows, const struct row *
     return rows->bytes + row->offset;
 }
 
-/* Sorted rows are all over the run of bytes: brings those of a row that is written soon closer. */
+/* After sorting, the bytes of adjacent rows are far apart: this loads those of a later row. */
 enum { ROWS_AHEAD = 16 };
 static inline void rows_prefetch(const struct rows *rows, size_t at)
 {

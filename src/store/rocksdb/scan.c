@@ -13,7 +13,7 @@ static void scan_look(struct scan *scan)
 /* Before the first row of a part, or of what comes behind the last one. */
 static void write_bound(uint8_t out[SCAN_BOUND], uint8_t tag, uint32_t part)
 {
-    out[0] = (uint8_t)(tag + part / STORE_PARTS);
+    out[0] = (uint8_t)(tag + part / STORE_PARTITIONS);
     put_u16(out + 1, (uint16_t)part);
 }
 
@@ -36,8 +36,9 @@ void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_sn
 }
 
 /* Few rows of each file: RocksDB reads ahead by itself as far as they go. */
-void scan_start_parts(struct scan *scan, struct store_rocksdb *rocks,
-                      const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first, uint32_t end)
+void scan_start_partitions(struct scan *scan, struct store_rocksdb *rocks,
+                           const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first,
+                           uint32_t end)
 {
     *scan = (struct scan){0};
     write_bound(scan->from, tag, first);

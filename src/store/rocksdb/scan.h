@@ -1,4 +1,4 @@
-/* A walk over the rows of one tag, in key order, past the block cache and with checksums. */
+/* Reads the rows of one tag in key order. It bypasses the block cache and verifies checksums. */
 #ifndef LAUD_STORE_ROCKSDB_SCAN_H
 #define LAUD_STORE_ROCKSDB_SCAN_H
 
@@ -10,23 +10,23 @@ struct scan {
     rocksdb_readoptions_t *read;
     rocksdb_iterator_t *iterator;
     uint8_t from[SCAN_BOUND];
-    uint8_t to[SCAN_BOUND]; /* RocksDB keeps a pointer to it: a scan must not be moved */
+    uint8_t to[SCAN_BOUND]; /* RocksDB keeps a pointer to this, so a scan must not be copied. */
     const uint8_t *key;
     const uint8_t *value;
     size_t key_length;
     size_t value_length;
 };
 
-/* Stands on the first row, if there is one. */
+/* Starts at the first row, if there is one. scan_end must follow. */
 void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_snapshot_t *snapshot,
                 uint8_t tag);
-/* Only rows of the parts from `first` on and before `end`, of a tag whose keys have a hash. */
-void scan_start_parts(struct scan *scan, struct store_rocksdb *rocks,
-                      const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first,
-                      uint32_t end);
+/* Only rows of the partitions from `first` to `end` (exclusive); keys of this tag have a hash. */
+void scan_start_partitions(struct scan *scan, struct store_rocksdb *rocks,
+                           const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first,
+                           uint32_t end);
 bool scan_is_done(const struct scan *scan);
 void scan_next(struct scan *scan);
-/* OK if it went to the end or was not stopped by a problem. */
+/* Frees the scan. OK: no error ended it. */
 enum status scan_end(struct scan *scan);
 
 #endif

@@ -189,7 +189,7 @@ static bool write_format(struct opening *opening)
                 sizeof(value), &text);
     enum status status = problem_status(text, "opening");
     if (status == STATUS_OK)
-        status = rocksdb_flush_all(&rocks->store);
+        status = rocksdb_flush_all(&rocks->store.applier);
     return status == STATUS_OK ||
            refuse_status(opening, status, "its format version cannot be written");
 }
@@ -275,9 +275,9 @@ static bool open_steps(struct opening *opening)
            check_place(opening) && upgrade(opening);
 }
 
-static void store_rocksdb_close(struct store *store)
+static void store_rocksdb_close(struct store_admin *admin)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_admin(admin));
     if (rocks->family != NULL)
         rocksdb_column_family_handle_destroy(rocks->family);
     if (rocks->database != NULL)
@@ -308,9 +308,9 @@ static void store_rocksdb_close(struct store *store)
     free(rocks);
 }
 
-static uint64_t position(struct store *store)
+static uint64_t position(struct store_applier *applier)
 {
-    return atomic_load(&rocksdb_of(store)->position);
+    return atomic_load(&rocksdb_of(store_of_applier(applier))->position);
 }
 
 static uint64_t property(struct store_rocksdb *rocks, const char *name)
@@ -320,31 +320,30 @@ static uint64_t property(struct store_rocksdb *rocks, const char *name)
     return value;
 }
 
-static const char *state_sentence(struct store_rocksdb *rocks)
+static enum store_state state_of(struct store_rocksdb *rocks)
 {
     switch (atomic_load(&rocks->failed)) {
     case STATUS_OK:
         break;
     case STATUS_DISK_FULL:
-        return "the disk of the store is full, the store resumes when space returns";
+        return STORE_DISK_FULL;
     case STATUS_DAMAGED:
-        return "the files of the store are damaged";
+        return STORE_DAMAGED;
     case STATUS_NO_MEMORY:
-        return "there is no memory to apply a batch to the store";
+        return STORE_NO_MEMORY;
     case STATUS_NO_FILES:
-        return "the store could open no more files (ulimit -n) and writes nothing more until a "
-               "restart";
+        return STORE_NO_FILES;
     default:
-        return "the store cannot write";
+        return STORE_CANNOT_WRITE;
     }
     if (property(rocks, "rocksdb.background-errors") > atomic_load(&rocks->background_errors))
-        return "the store cannot write in the background";
-    return "ok";
+        return STORE_CANNOT_COMPACT;
+    return STORE_OK;
 }
 
-static void stats(struct store *store, struct store_stats *out)
+static void stats(struct store_admin *admin, struct store_stats *out)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_admin(admin));
     *out = (struct store_stats){.position = atomic_load(&rocks->position),
                                 .durable = atomic_load(&rocks->durable),
                                 .reactions = atomic_load(&rocks->reactions),
@@ -355,24 +354,30 @@ static void stats(struct store *store, struct store_stats *out)
                                           property(rocks, "rocksdb.compaction-pending"),
                                 .memory_bytes = rocksdb_cache_get_usage(rocks->cache) +
                                                 property(rocks, "rocksdb.size-all-mem-tables"),
-                                .state = state_sentence(rocks)};
+                                .state = state_of(rocks)};
 }
 
-static const struct store_ops store_rocksdb_ops = {
-    .name = "rocksdb",
+static const struct store_reader_functions reader_functions = {
     .read_reactions = rocksdb_read_reactions,
     .read_items = rocksdb_read_items,
     .list_reactions = rocksdb_list_reactions,
     .list_reactors = rocksdb_list_reactors,
     .list_user = rocksdb_list_user,
     .list_changes = rocksdb_list_changes,
-    .apply = rocksdb_apply,
-    .flush = rocksdb_flush_all,
     .snapshot = rocksdb_take_snapshot,
     .release = rocksdb_drop_snapshot,
+};
+
+static const struct store_applier_functions applier_functions = {
+    .apply = rocksdb_apply,
+    .flush = rocksdb_flush_all,
+    .position = position,
+};
+
+static const struct store_admin_functions admin_functions = {
+    .name = "rocksdb",
     .visit = rocksdb_visit,
     .verify = rocksdb_verify,
-    .position = position,
     .stats = stats,
     .close = store_rocksdb_close,
 };
@@ -402,7 +407,9 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
         refuse(&opening, "there is no memory for the store");
         return NULL;
     }
-    rocks->store.ops = &store_rocksdb_ops;
+    rocks->store = (struct store){.reader = {&reader_functions},
+                                  .applier = {&applier_functions},
+                                  .admin = {&admin_functions}};
     rocks->magic = STORE_ROCKSDB_MAGIC;
     rocks->directory = directory;
     rocks->read_only = options->read_only;
@@ -412,7 +419,7 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
     opening.rocks = rocks;
     if (open_steps(&opening))
         return &rocks->store;
-    store_rocksdb_close(&rocks->store);
+    store_close(&rocks->store);
     return NULL;
 }
 

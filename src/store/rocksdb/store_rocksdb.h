@@ -1,10 +1,10 @@
 /*
- * The store on one machine: RocksDB behind the store port. Written without RocksDB's own log: the
- * journal is the log, so after a crash the store stands where it was last flushed, data and
- * position together, and what came after is applied again from the journal.
+ * The store port on RocksDB, for one machine. RocksDB's own log is not used, because the journal is the
+ * log: after a crash the store has the data and the position of its last flush, and the projector applies
+ * everything after that position again.
  *
- * Memtables, block cache and what a batch needs while it is applied are charged to the budget when
- * the store is opened and released when it is closed.
+ * Memory for memtables, block cache and the largest batch is charged to the budget when the store is
+ * opened, and released when it is closed.
  */
 #ifndef LAUD_STORE_ROCKSDB_H
 #define LAUD_STORE_ROCKSDB_H
@@ -18,23 +18,26 @@
 
 /* Zero means the default. */
 struct store_rocksdb_options {
-    const char *directory;               /* made if absent; nothing else may live in it */
-    struct memory_budget *memory_budget; /* may be NULL: not counted anywhere */
-    uint64_t cache_bytes;                /* of blocks read, indexes and filters; default 64 MiB */
-    uint64_t write_buffer_bytes;         /* of all memtables together; default 64 MiB */
-    uint32_t
-        batch_max;     /* changes in one batch that memory is set aside for; larger ones work too */
-    uint32_t bulk_min; /* rows of a batch that goes past the memtables; default 100,000 */
-    bool bulk_apart;   /* such a batch is written as two files, by two threads: sooner, and a run
-                          more to merge; for where nothing else is going on */
-    bool read_only;    /* nothing is changed, not even made; needs the directory's lock */
+    const char *directory; /* is created if it does not exist; only this store uses it */
+    struct memory_budget *memory_budget; /* NULL: memory is not charged */
+    uint64_t cache_bytes;                /* block cache with indexes and filters; default 64 MiB */
+    uint64_t write_buffer_bytes;         /* all memtables together; default 64 MiB */
+    /* Memory is charged for batches with so many changes. Larger batches work too. */
+    uint32_t batch_max;
+    uint32_t bulk_min; /* Batches with more rows bypass the memtables; default 100,000. */
+    /*
+     * Such a batch is written as two files by two threads. This is faster, but leaves more files to
+     * compact, so it is for times when the machine has nothing else to do.
+     */
+    bool bulk_apart;
+    bool read_only; /* Nothing is written or created. The caller holds the directory's lock. */
 };
 
-/* NULL with one sentence in `problem` (size bytes). */
+/* NULL: it failed, and `problem` (size bytes) has a sentence that says why. */
 struct store *store_rocksdb_open(const struct store_rocksdb_options *options, char *problem,
                                  size_t size);
 
-/* Was one ever made there? 1 also of one that is damaged, 0, or -errno. */
+/* 1: a store was created there, which may be damaged. 0: there is none. Or -errno. */
 int store_rocksdb_exists(const char *directory);
 
 #endif

@@ -404,18 +404,18 @@ static enum status verify_all(struct verify *verify)
     return status;
 }
 
-enum status rocksdb_verify(struct store *store, store_progress_fn *progress, void *context,
+enum status rocksdb_verify(struct store_admin *admin, store_progress_fn *progress, void *context,
                            struct store_report *report)
 {
     *report = (struct store_report){0};
     struct verify *verify = calloc(1, sizeof(*verify));
     if (verify == NULL)
         return STATUS_NO_MEMORY;
-    verify->rocks = rocksdb_of(store);
+    verify->rocks = rocksdb_of(store_of_admin(admin));
     verify->progress = progress;
     verify->context = context;
     verify->report = report;
-    verify->snapshot = rocksdb_take_snapshot(store);
+    verify->snapshot = rocksdb_take_snapshot(&verify->rocks->store.reader);
     if (verify->snapshot == NULL) {
         free(verify);
         return STATUS_NO_MEMORY;
@@ -426,7 +426,7 @@ enum status rocksdb_verify(struct store *store, store_progress_fn *progress, voi
         report->rows_total = report->rows;
     if (progress != NULL)
         progress(context, report);
-    rocksdb_drop_snapshot(store, verify->snapshot);
+    rocksdb_drop_snapshot(&verify->rocks->store.reader, verify->snapshot);
     free(verify);
     return status;
 }

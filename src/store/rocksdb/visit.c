@@ -67,9 +67,9 @@ static enum status visit_tag(struct visit *visit, uint8_t tag, visit_row_fn *eac
     const struct store_visitor *visitor = visit->visitor;
     bool has_parts = tag == TAG_REACTION || tag == TAG_COUNTERS;
     struct scan scan;
-    if (has_parts && visitor->part_end != 0)
-        scan_start_parts(&scan, visit->rocks, visit->moment, tag, visitor->part_first,
-                         visitor->part_end);
+    if (has_parts && visitor->partition_end != 0)
+        scan_start_partitions(&scan, visit->rocks, visit->moment, tag, visitor->partition_first,
+                              visitor->partition_end);
     else
         scan_start(&scan, visit->rocks, visit->moment, tag);
     enum status status = STATUS_OK;
@@ -94,10 +94,10 @@ static enum status visit_all(struct visit *visit)
     return status;
 }
 
-enum status rocksdb_visit(struct store *store, const struct store_visitor *visitor)
+enum status rocksdb_visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    struct store_rocksdb *rocks = rocksdb_of(store);
-    struct store_snapshot *snapshot = rocksdb_take_snapshot(store);
+    struct store_rocksdb *rocks = rocksdb_of(store_of_admin(admin));
+    struct store_snapshot *snapshot = rocksdb_take_snapshot(&rocks->store.reader);
     if (snapshot == NULL)
         return STATUS_NO_MEMORY;
     struct store_place place;
@@ -110,6 +110,6 @@ enum status rocksdb_visit(struct store *store, const struct store_visitor *visit
                               .token_horizon_s = place.token_horizon_s};
         status = visit_all(&visit);
     }
-    rocksdb_drop_snapshot(store, snapshot);
+    rocksdb_drop_snapshot(&rocks->store.reader, snapshot);
     return status;
 }
