@@ -75,7 +75,7 @@ static enum status read_friends(struct query_tier *tier, const struct hot_reques
         .any_order = true,
     };
     uint32_t first = scratch->listed_used;
-    enum status status = list_read(tier, &followed, scratch);
+    enum status status = query_list_read(tier, &followed, scratch);
     if (status != STATUS_OK)
         return status;
     struct query_lookup lookup = {.item = request->items[0],
@@ -87,7 +87,7 @@ static enum status read_friends(struct query_tier *tier, const struct hot_reques
     status = look_up(tier, &lookup);
     if (status == STATUS_OK) {
         scratch->listed_used = first + keep_set(lookup.users, lookup.count);
-        list_sort(scratch, first, request->limit);
+        query_list_sort(scratch, first, request->limit);
     }
     return status;
 }

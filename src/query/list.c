@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
     return store_listed_order(*(const struct store_listed *)a, *(const struct store_listed *)b);
 }
 
-void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most)
+void query_list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most)
 {
     ASSERT(first <= scratch->listed_used);
     uint32_t count = scratch->listed_used - first;
@@ -54,7 +54,7 @@ static enum status read_tier(struct query_tier *tier, const struct query_page *p
     }
     if (page->any_order && complete_after_s == QUERY_COMPLETE)
         return STATUS_OK;
-    list_sort(scratch, first, page->limit);
+    query_list_sort(scratch, first, page->limit);
     uint32_t count = scratch->listed_used - first;
     if (complete_after_s == QUERY_COMPLETE ||
         (count == page->limit &&
@@ -97,7 +97,7 @@ static enum status merge_once(struct query_tier *tier, const struct query_page *
     uint32_t first = scratch->listed_used;
     enum status status = tier->functions->merge(tier, page, stored->rows, stored->count, scratch);
     if (status == STATUS_OK) {
-        list_sort(scratch, first, page->limit);
+        query_list_sort(scratch, first, page->limit);
         if (stored->all)
             return STATUS_OK;
         ASSERT(stored->count > 0);
@@ -127,8 +127,8 @@ static enum status read_merged(struct query_tier *tier, const struct query_page 
     return status;
 }
 
-enum status list_read(struct query_tier *tier, const struct query_page *page,
-                      struct hot_scratch *scratch)
+enum status query_list_read(struct query_tier *tier, const struct query_page *page,
+                            struct hot_scratch *scratch)
 {
     enum status status = read_tier(tier, page, scratch);
     if (status != STATUS_BLOCKED || !tier->may_wait)
@@ -158,7 +158,7 @@ void query_list_reactions(struct query_tier *tier, struct hot_request *request,
         .after = request->after,
     };
     uint32_t first = scratch->listed_used;
-    request->status = list_read(tier, &page, scratch);
+    request->status = query_list_read(tier, &page, scratch);
     if (request->status == STATUS_OK)
         end_page(request, scratch, first);
 }

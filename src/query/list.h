@@ -17,10 +17,10 @@ void query_list_reactors(struct query_tier *tier, struct hot_request *request,
                          struct hot_scratch *scratch);
 
 /* Appends the page. OK, NO_MEMORY, BLOCKED or what the store said; then nothing was appended. */
-enum status list_read(struct query_tier *tier, const struct query_page *page,
-                      struct hot_scratch *scratch);
+enum status query_list_read(struct query_tier *tier, const struct query_page *page,
+                            struct hot_scratch *scratch);
 
 /* Sorts scratch->listed[first …) and keeps up to `most` of it. */
-void list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
+void query_list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most);
 
 #endif

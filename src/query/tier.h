@@ -129,7 +129,7 @@ struct query_tier_functions {
 
 struct query_tier {
     const struct query_tier_functions *functions;
-    struct store *store;               /* NULL: there is none, and the tier has everything */
+    struct store_reader *store;        /* NULL: there is none, and the tier has everything */
     struct removal_progress *progress; /* of FORGET and DROP; one for all threads */
     bool may_wait;                     /* false: only functions that never block are called */
 };
