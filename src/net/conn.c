@@ -12,19 +12,20 @@
 
 static void queue_blocked(struct conn *conn)
 {
-    struct loop *loop = conn->loop;
-    conn->blocked_next = NULL;
-    conn->blocked_previous = loop->blocked_last;
-    *(loop->blocked_last ? &loop->blocked_last->blocked_next : &loop->blocked_first) = conn;
-    loop->blocked_last = conn;
+    struct conn_queue *queue = conn_queue_for(conn);
+    conn->queue = queue;
+    conn->queue_next = NULL;
+    conn->queue_previous = queue->last;
+    *(queue->last ? &queue->last->queue_next : &queue->first) = conn;
+    queue->last = conn;
 }
 
 static void unqueue_blocked(struct conn *conn)
 {
-    struct loop *loop = conn->loop;
-    struct conn *next = conn->blocked_next, *previous = conn->blocked_previous;
-    *(previous ? &previous->blocked_next : &loop->blocked_first) = next;
-    *(next ? &next->blocked_previous : &loop->blocked_last) = previous;
+    struct conn *next = conn->queue_next, *previous = conn->queue_previous;
+    *(previous ? &previous->queue_next : &conn->queue->first) = next;
+    *(next ? &next->queue_previous : &conn->queue->last) = previous;
+    conn->queue = NULL;
 }
 
 #define TO(state) (1U << CONN_##state)

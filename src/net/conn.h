@@ -92,7 +92,8 @@ struct conn {
     struct loop *loop;
     enum conn_state state; /* only conn_enter changes it */
     struct conn *next, *previous;
-    struct conn *blocked_next, *blocked_previous; /* in the queue of the loop while it is BLOCKED */
+    struct conn_queue *queue; /* the queue of the loop in which it waits; NULL: it is not BLOCKED */
+    struct conn *queue_next, *queue_previous;
     struct job *job; /* the job that a worker has; NULL: there is none */
     struct rest rest;
     const struct face *face;
@@ -122,15 +123,16 @@ struct conn {
     uint32_t rest_ms;                 /* how long it pauses after this run; 0: it does not */
     const struct access_token *token; /* the token that the client has shown; NULL: none */
 
-    bool many;      /* it comes from a proxy: many clients share it, so it never has to pause */
-    bool had_turn;  /* its last run was long, so that the next is in the next turn of the loop */
-    bool passed;    /* the operation has passed the limits, but has to be run again */
-    bool wrote;     /* a reply since the last group acknowledges a write */
-    bool bare;      /* a reply since the last group has no body */
-    bool reading;   /* libuv reads from the socket */
-    bool owed;      /* the face keeps much of a request that the client has to complete */
-    bool counted;   /* it counts as one of --max-connections; one that is refused does not */
-    bool streaming; /* it is a live stream, which may be silent for as long as it likes */
+    bool many;        /* it comes from a proxy: many clients share it, so it never has to pause */
+    bool had_turn;    /* its last run was long, so that the next is in the next turn of the loop */
+    bool passed;      /* the operation has passed the limits, but has to be run again */
+    bool wrote;       /* a reply since the last group acknowledges a write */
+    bool bare;        /* a reply since the last group has no body */
+    bool reading;     /* libuv reads from the socket */
+    bool owed;        /* the face keeps much of a request that the client has to complete */
+    bool awaits_name; /* if it is BLOCKED: it waits for a name, not for admission */
+    bool counted;     /* it counts as one of --max-connections; one that is refused does not */
+    bool streaming;   /* it is a live stream, which may be silent for as long as it likes */
     char name[LIMIT_CLIENT_NAME + 1];
 };
 

@@ -35,4 +35,10 @@ void conn_end(struct conn *conn);
 /* Starts or stops reading. */
 void conn_set_reading(struct conn *conn, bool reading);
 
+/* The queue in which a BLOCKED connection waits: for a name, or for admission. */
+static inline struct conn_queue *conn_queue_for(const struct conn *conn)
+{
+    return conn->awaits_name ? &conn->loop->unnamed : &conn->loop->blocked;
+}
+
 #endif

@@ -78,8 +78,12 @@ static void end_without_memory(struct conn *conn)
 /* One that ends or is closed waits for nothing any more. */
 static void note_blocked(struct conn *conn, bool blocked)
 {
-    if (conn_is_open(conn) && blocked != (conn->state == CONN_BLOCKED))
-        conn_enter(conn, blocked ? CONN_BLOCKED : CONN_OPEN);
+    if (!conn_is_open(conn))
+        return;
+    if (conn->state == CONN_BLOCKED && (!blocked || conn->queue != conn_queue_for(conn)))
+        conn_enter(conn, CONN_OPEN);
+    if (blocked && conn->state != CONN_BLOCKED)
+        conn_enter(conn, CONN_BLOCKED);
 }
 
 /* What follows from how running ended: keep reading, wait, or close. */

@@ -59,6 +59,14 @@ static void on_journal(void *context)
         loop_moved(&server->loops[i]);
 }
 
+/* From any thread: a name that was waited for may be there. */
+static void on_name(void *context)
+{
+    struct server *server = context;
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_moved(&server->loops[i]);
+}
+
 static bool listen_on(struct server *server, const struct face *face, struct sockets *sockets,
                       const char *host, char *problem, size_t size)
 {
@@ -183,6 +191,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
         return false;
     tell_journal_state(server);
     journal_listen(parts->journal, on_journal, server);
+    names_listen(parts->names, on_name, server);
     int error = work_start(&server->work, parts->hot, parts->names, &server->guard,
                            (unsigned)parts->options->workers);
     if (error) {
@@ -244,6 +253,8 @@ void server_trim(struct server *server, bool anyway)
 void server_free(struct server *server)
 {
     atomic_store(&server->running, false);
+    if (server->parts.names != NULL)
+        names_listen(server->parts.names, NULL, NULL);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);

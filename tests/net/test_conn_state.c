@@ -44,19 +44,19 @@ static void blocked_connections_are_queued(void **state)
     struct conn conns[3] = {{.loop = &loop}, {.loop = &loop}, {.loop = &loop}};
     for (int i = 0; i < 3; i++)
         conn_enter(&conns[i], CONN_BLOCKED);
-    assert_ptr_equal(loop.blocked_first, &conns[0]);
-    assert_ptr_equal(loop.blocked_last, &conns[2]);
+    assert_ptr_equal(loop.blocked.first, &conns[0]);
+    assert_ptr_equal(loop.blocked.last, &conns[2]);
     conn_drain(&conns[1], false); /* one that ends waits no more */
-    assert_ptr_equal(conns[0].blocked_next, &conns[2]);
-    assert_ptr_equal(conns[2].blocked_previous, &conns[0]);
+    assert_ptr_equal(conns[0].queue_next, &conns[2]);
+    assert_ptr_equal(conns[2].queue_previous, &conns[0]);
     conn_enter(&conns[0], CONN_OPEN);
-    assert_ptr_equal(loop.blocked_first, &conns[2]);
+    assert_ptr_equal(loop.blocked.first, &conns[2]);
     conn_enter(&conns[0], CONN_BLOCKED);
-    assert_ptr_equal(loop.blocked_last, &conns[0]);
+    assert_ptr_equal(loop.blocked.last, &conns[0]);
     conn_enter(&conns[2], CONN_CLOSING);
     conn_enter(&conns[0], CONN_CLOSING);
-    assert_null(loop.blocked_first);
-    assert_null(loop.blocked_last);
+    assert_null(loop.blocked.first);
+    assert_null(loop.blocked.last);
 }
 
 /* Does a process that makes this transition end with a failed assertion? */
