@@ -91,7 +91,9 @@ static void collect_projector(void *context, struct metrics *out)
 {
     struct embedded_metrics *metrics = context;
     struct projector_stats stats;
+    struct hot_stats hot;
     projector_stats(metrics->projector, &stats);
+    hot_stats(metrics->hot, &hot);
     out->texts[TEXT_PROJECTOR_STATE] = stats.state;
     out->numbers[NUMBER_PROJECTOR_OK] = strcmp(stats.state, "ok") == 0;
     out->numbers[NUMBER_PROJECTED] = stats.position;
@@ -99,8 +101,8 @@ static void collect_projector(void *context, struct metrics *out)
     out->numbers[NUMBER_LAG_BYTES] = stats.lag_bytes;
     out->numbers[NUMBER_LAG_EVENTS] = stats.lag_events;
     out->numbers[NUMBER_LAG_TIME] = stats.lag_ms;
-    out->numbers[NUMBER_LAG_SLOW] = metrics->lag_slow_bytes;
-    out->numbers[NUMBER_LAG_MAX] = metrics->lag_max_bytes;
+    out->numbers[NUMBER_LAG_SLOW] = hot.lag_slow;
+    out->numbers[NUMBER_LAG_MAX] = hot.lag_max;
     out->numbers[NUMBER_WINDOWS] = stats.windows;
     out->numbers[NUMBER_PROJECTOR_EVENTS] = stats.events;
     out->numbers[NUMBER_CHANGES] = stats.changes;

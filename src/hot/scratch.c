@@ -40,11 +40,3 @@ bool hot_scratch_grow_ranked(struct hot_scratch *scratch, size_t count)
     scratch->ranked = grown != NULL ? grown : scratch->ranked;
     return grown != NULL;
 }
-
-void hot_scratch_free(struct hot_scratch *scratch)
-{
-    free(scratch->counters);
-    free(scratch->listed);
-    free(scratch->ranked);
-    *scratch = (struct hot_scratch){.timeline = scratch->timeline};
-}

@@ -1,7 +1,7 @@
 /*
  * Making room in a struct hot_scratch (hot.h). Each function makes sure that so many more entries fit
  * after those that are used; false: there is no memory. Memory stays with the scratch, whose owner
- * frees it (hot_scratch_free).
+ * frees it.
  */
 #ifndef LAUD_HOT_SCRATCH_H
 #define LAUD_HOT_SCRATCH_H
@@ -28,15 +28,5 @@ static inline bool hot_scratch_reserve_ranked(struct hot_scratch *scratch, size_
     return count <= scratch->ranked_capacity - scratch->ranked_used ||
            hot_scratch_grow_ranked(scratch, count);
 }
-
-/* Between two batches: what was answered is not needed any more. */
-static inline void hot_scratch_clear(struct hot_scratch *scratch)
-{
-    scratch->used = 0;
-    scratch->listed_used = 0;
-    scratch->ranked_used = 0;
-}
-
-void hot_scratch_free(struct hot_scratch *scratch);
 
 #endif

@@ -23,9 +23,9 @@ static enum status decode_token(struct decoding *d, const struct text *words)
         return op_refuse(d, STATUS_BAD_ARGUMENT, "a token must be 1 to 64 bytes", words[1]);
     const struct item *item = d->request->items;
     XXH128_hash_t token = XXH3_128bits_withSeed(words[1].bytes, words[1].length, d->request->name);
-    d->request->has_token = true;
-    d->request->token[0] = hash_3(token.high64, item->id.lo, item->type);
-    d->request->token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
+    d->request->change.has_token = true;
+    d->request->change.token[0] = hash_3(token.high64, item->id.lo, item->type);
+    d->request->change.token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
     return STATUS_OK;
 }
 
@@ -36,11 +36,28 @@ enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_
         return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     if (*items < 2 || !text_is(words[*items - 2], "COLD"))
         return STATUS_OK;
-    d->request->memory_only = text_is(last, "skip");
-    if (!d->request->memory_only && !text_is(last, "ask"))
+    d->request->read.memory_only = text_is(last, "skip");
+    if (!d->request->read.memory_only && !text_is(last, "ask"))
         return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     *items -= 2;
     return *items > 0 ? STATUS_OK : op_refuse_arity(d->spec, d->scratch);
+}
+
+/* What a request asks for at most, wherever its action has that. */
+static uint32_t *limit_of(struct hot_request *request)
+{
+    switch (request->action) {
+    case HOT_FORGET:
+    case HOT_DROP:
+        return &request->remove.limit;
+    case HOT_CHANGES:
+        return &request->changes.limit;
+    case HOT_TOP:
+        return &request->top.limit;
+    default:
+        ASSERT((hot_flags(request->action) & HOT_IS_QUERY) != 0);
+        return &request->list.limit;
+    }
 }
 
 static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
@@ -57,7 +74,7 @@ static enum status decode_limit(struct decoding *d, struct text word, uint32_t m
         snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return op_refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
-    d->request->limit = value;
+    *limit_of(d->request) = value;
     return STATUS_OK;
 }
 
@@ -73,7 +90,7 @@ struct paging {
 
 static bool read_list_place(struct hot_request *request, struct text text)
 {
-    return cursor_read(request, text, &request->after);
+    return cursor_read(request, text, &request->list.after);
 }
 
 static const struct paging pagings[EXTRA_TOTAL] = {
@@ -111,9 +128,7 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
     const struct paging *paging = &pagings[d->spec->extra];
     bool limited = false, placed = false;
     enum status status = STATUS_OK;
-    d->request->limit = paging->usual;
-    d->request->after = (struct store_listed){0};
-    d->request->since_s = d->request->until_s = 0;
+    *limit_of(d->request) = paging->usual;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
@@ -137,7 +152,7 @@ static enum status decode_window(struct decoding *d, struct text word)
     } windows[] = {{"hour", TREND_HOUR}, {"day", TREND_DAY}, {"week", TREND_WEEK}};
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         if (text_is(word, windows[i].word)) {
-            d->request->window = (uint8_t)windows[i].window;
+            d->request->top.window = (uint8_t)windows[i].window;
             return STATUS_OK;
         }
     }
@@ -148,8 +163,8 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
 {
     bool limited = false, windowed = false;
     enum status status = STATUS_OK;
-    d->request->limit = LIMIT_TOP_USUAL;
-    d->request->window = TREND_NONE;
+    d->request->top.limit = LIMIT_TOP_USUAL;
+    d->request->top.window = TREND_NONE;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;

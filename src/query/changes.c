@@ -22,6 +22,7 @@
  */
 #include "query/changes.h"
 
+#include "base/assert.h"
 #include "hot/scratch.h"
 
 /* `until` of a round that began before anything was recorded; the next such round starts over. */
@@ -34,8 +35,9 @@ static enum status read_page(struct query_tier *tier, const struct hot_request *
     enum status status = tier->functions->reach(tier, point);
     if (status != STATUS_OK)
         return status;
-    return store_list_changes(tier->store, request->user, request->since_s, request->after,
-                              scratch->listed + scratch->listed_used, request->limit, changed);
+    return store_list_changes(tier->store, request->user, request->changes.since_s,
+                              request->changes.after, scratch->listed + scratch->listed_used,
+                              request->changes.limit, changed);
 }
 
 /*
@@ -47,20 +49,21 @@ static enum status read_page(struct query_tier *tier, const struct hot_request *
 static bool read_too_early(enum status status, const struct hot_request *request, bool begins,
                            const struct store_changed *changed)
 {
-    return status == STATUS_START_OVER || (status == STATUS_OK && begins &&
-                                           changed->newest_s == 0 && request->until_s > NO_EVENT_S);
+    return status == STATUS_START_OVER ||
+           (status == STATUS_OK && begins && changed->newest_s == 0 &&
+            request->changes.until_s > NO_EVENT_S);
 }
 
 static enum status read_changes(struct query_tier *tier, struct hot_request *request,
                                 struct hot_scratch *scratch)
 {
-    bool begins = request->until_s == 0;
+    bool begins = request->changes.until_s == 0;
     struct store_changed changed;
     uint32_t least_s;
     uint64_t point = tier->functions->user_point(tier, request->user, &least_s);
     if (begins)
-        request->until_s = least_s == 0 ? NO_EVENT_S : least_s;
-    if (!hot_scratch_reserve_listed(scratch, request->limit))
+        request->changes.until_s = least_s == 0 ? NO_EVENT_S : least_s;
+    if (!hot_scratch_reserve_listed(scratch, request->changes.limit))
         return STATUS_NO_MEMORY;
     enum status status = read_page(tier, request, scratch, point, &changed);
     if (read_too_early(status, request, begins, &changed))
@@ -68,20 +71,19 @@ static enum status read_changes(struct query_tier *tier, struct hot_request *req
     if (status != STATUS_OK)
         return status;
     uint32_t newest_s = changed.newest_s == 0 ? NO_EVENT_S : changed.newest_s;
-    if (begins && newest_s < request->until_s)
-        request->until_s = newest_s;
-    request->first = scratch->listed_used;
-    request->count = (uint32_t)changed.count;
-    request->more = changed.more;
-    request->after = changed.last;
-    scratch->listed_used += request->count;
+    if (begins && newest_s < request->changes.until_s)
+        request->changes.until_s = newest_s;
+    request->changes.first = scratch->listed_used;
+    request->changes.count = (uint32_t)changed.count;
+    request->changes.more = changed.more;
+    request->changes.after = changed.last;
+    scratch->listed_used += request->changes.count;
     return STATUS_OK;
 }
 
 void query_changes(struct query_tier *tier, struct hot_request *request,
                    struct hot_scratch *scratch)
 {
-    request->status = tier->store == NULL ? STATUS_NO_STORE
-                      : tier->may_wait    ? read_changes(tier, request, scratch)
-                                          : STATUS_BLOCKED;
+    ASSERT(tier->store != NULL);
+    request->status = tier->may_wait ? read_changes(tier, request, scratch) : STATUS_BLOCKED;
 }

@@ -69,8 +69,8 @@ static enum status read_friends(struct query_tier *tier, const struct hot_reques
 {
     struct query_page followed = {
         .user = request->user,
-        .kind = request->follow,
-        .type = request->type,
+        .kind = request->list.follow,
+        .type = request->list.type,
         .limit = LIMIT_FOLLOWEES + 1,
         .any_order = true,
     };
@@ -87,7 +87,7 @@ static enum status read_friends(struct query_tier *tier, const struct hot_reques
     status = look_up(tier, &lookup);
     if (status == STATUS_OK) {
         scratch->listed_used = first + keep_set(lookup.users, lookup.count);
-        query_list_sort(scratch, first, request->limit);
+        query_list_sort(scratch, first, request->list.limit);
     }
     return status;
 }
@@ -99,7 +99,7 @@ void query_friends(struct query_tier *tier, struct hot_request *request,
     request->status = read_friends(tier, request, scratch);
     if (request->status != STATUS_OK)
         scratch->listed_used = first;
-    request->more = false;
-    request->first = first;
-    request->count = scratch->listed_used - first;
+    request->list.more = false;
+    request->list.first = first;
+    request->list.count = scratch->listed_used - first;
 }

@@ -141,10 +141,10 @@ enum status query_list_read(struct query_tier *tier, const struct query_page *pa
 static void end_page(struct hot_request *request, struct hot_scratch *scratch, uint32_t first)
 {
     uint32_t count = scratch->listed_used - first;
-    ASSERT(count <= request->limit + 1);
-    request->more = count > request->limit;
-    request->first = first;
-    request->count = request->more ? request->limit : count;
+    ASSERT(count <= request->list.limit + 1);
+    request->list.more = count > request->list.limit;
+    request->list.first = first;
+    request->list.count = request->list.more ? request->list.limit : count;
 }
 
 void query_list_reactions(struct query_tier *tier, struct hot_request *request,
@@ -153,9 +153,9 @@ void query_list_reactions(struct query_tier *tier, struct hot_request *request,
     struct query_page page = {
         .user = request->user,
         .kind = request->name,
-        .type = request->type,
-        .limit = request->limit + 1,
-        .after = request->after,
+        .type = request->list.type,
+        .limit = request->list.limit + 1,
+        .after = request->list.after,
     };
     uint32_t first = scratch->listed_used;
     request->status = query_list_read(tier, &page, scratch);
@@ -171,11 +171,11 @@ static enum status read_reactors(struct query_tier *tier, const struct hot_reque
     enum status status = tier->functions->reach(tier, point);
     if (status != STATUS_OK)
         return status;
-    if (!hot_scratch_reserve_listed(scratch, request->limit + 1))
+    if (!hot_scratch_reserve_listed(scratch, request->list.limit + 1))
         return STATUS_NO_MEMORY;
-    status =
-        store_list_reactors(tier->store, request->items[0], request->name, request->after,
-                            scratch->listed + scratch->listed_used, request->limit + 1, &count);
+    status = store_list_reactors(tier->store, request->items[0], request->name, request->list.after,
+                                 scratch->listed + scratch->listed_used, request->list.limit + 1,
+                                 &count);
     if (status == STATUS_OK)
         scratch->listed_used += (uint32_t)count;
     return status;
@@ -186,9 +186,8 @@ void query_list_reactors(struct query_tier *tier, struct hot_request *request,
                          struct hot_scratch *scratch)
 {
     uint32_t first = scratch->listed_used;
-    request->status = tier->store == NULL ? STATUS_NO_STORE
-                      : tier->may_wait    ? read_reactors(tier, request, scratch)
-                                          : STATUS_BLOCKED;
+    ASSERT(tier->store != NULL);
+    request->status = tier->may_wait ? read_reactors(tier, request, scratch) : STATUS_BLOCKED;
     if (request->status == STATUS_OK)
         end_page(request, scratch, first);
 }

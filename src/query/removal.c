@@ -46,7 +46,7 @@ struct removal {
 /* How many more candidates this batch may have. */
 static uint32_t room(const struct removal *removal)
 {
-    uint32_t left = removal->request->limit - removal->removed - removal->count;
+    uint32_t left = removal->request->remove.limit - removal->removed - removal->count;
     return left < LIMIT_BATCH - removal->count ? left : LIMIT_BATCH - removal->count;
 }
 
@@ -82,7 +82,7 @@ static enum status remove_candidates(struct removal *removal)
         if (change->status != STATUS_OK)
             status = change->status;
         else
-            removal->removed += change->action == HOT_ADD || change->value != 0;
+            removal->removed += change->action == HOT_ADD || change->change.value != 0;
     }
     removal->examined += removal->count;
     removal->count = 0;
@@ -169,7 +169,8 @@ static enum status find_reactors(struct removal *removal, uint8_t kind)
 static void add_counter(struct removal *removal, const struct hot_counter *counter)
 {
     int64_t delta = counter->value == INT64_MIN ? INT64_MAX : -counter->value;
-    add_candidate(removal, HOT_ADD, counter->name, removal->request->items[0])->delta = delta;
+    add_candidate(removal, HOT_ADD, counter->name, removal->request->items[0])->change.delta =
+        delta;
 }
 
 /* First the reactions, one kind after the other, then the other counters. */
@@ -196,7 +197,7 @@ static enum status drop_batch(struct removal *removal)
                                  .items = removal->request->items,
                                  .item_count = 1,
                                  .time_s = removal->request->time_s,
-                                 .answers = &answer};
+                                 .read.answers = &answer};
     removal->next = removal->position;
     removal->tier->functions->run(removal->tier, &counts, 1, scratch);
     enum status status = counts.status;
@@ -214,17 +215,17 @@ static void run_removal(struct removal *removal, removal_batch_fn *batch)
     struct hot_request *request = removal->request;
     struct removal_progress *progress = removal->tier->progress;
     enum status status = STATUS_OK;
-    ASSERT(removal->tier->may_wait && request->limit > 0);
+    ASSERT(removal->tier->may_wait && request->remove.limit > 0);
     removal_progress_load(progress, request->action, &removal->position);
     removal->whole = removal->position.time_s == 0;
-    while (status == STATUS_OK && !removal->done && removal->removed < request->limit &&
+    while (status == STATUS_OK && !removal->done && removal->removed < request->remove.limit &&
            removal->examined < LIMIT_SWEEP)
         status = batch(removal);
     if (removal->done)
         removal->position.time_s = 0;
     removal_progress_save(progress, request->action, &removal->position);
-    request->value = removal->removed;
-    request->more = !removal->done;
+    request->remove.removed = removal->removed;
+    request->remove.more = !removal->done;
     request->status = removal->removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
@@ -239,8 +240,6 @@ void query_drop(struct query_tier *tier, struct hot_request *request, struct hot
 {
     struct removal removal = {
         .tier = tier, .request = request, .scratch = scratch, .position.item = request->items[0]};
-    if (tier->store == NULL)
-        request->status = STATUS_NO_STORE;
-    else
-        run_removal(&removal, drop_batch);
+    ASSERT(tier->store != NULL);
+    run_removal(&removal, drop_batch);
 }

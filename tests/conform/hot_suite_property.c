@@ -79,12 +79,12 @@ static enum status model_add(struct model *model, const struct hot_request *requ
                              const struct operation *operation, int64_t *value)
 {
     int64_t *count = model_count(model, operation->items[0], request->name);
-    uint32_t *added_s = request->has_token ? &model->token_times[operation->token] : NULL;
+    uint32_t *added_s = request->change.has_token ? &model->token_times[operation->token] : NULL;
     *value = *count;
-    if (request->delta == 0 ||
+    if (request->change.delta == 0 ||
         (added_s != NULL && *added_s != 0 && request->time_s - *added_s <= model->ttl_s))
         return STATUS_OK;
-    if (__builtin_add_overflow(*count, request->delta, value))
+    if (__builtin_add_overflow(*count, request->change.delta, value))
         return STATUS_COUNTER_OVERFLOW;
     *count = *value;
     if (added_s != NULL)
@@ -115,14 +115,14 @@ static void random_operation(struct chance *chance, const struct model *model, u
                                     .status = STATUS_COUNT,
                                     .time_s = time_s,
                                     .item_count = 1,
-                                    .items = operation->real_items,
-                                    .answers = operation->answers};
+                                    .items = operation->real_items};
+    hot_request_set_answers(request, operation->answers);
     operation->user = chance_below(chance, model->users);
     request->user = suite_id(operation->user);
     request->name = kinds[chance_below(chance, sizeof(kinds))];
     if (request->action == HOT_ADD) {
         request->name = counters[chance_below(chance, sizeof(counters))];
-        request->delta = random_delta(chance);
+        request->change.delta = random_delta(chance);
     } else if (request->action >= HOT_ASK) {
         uint32_t most = chance_below(chance, 8) == 0 ? PAGE : 16;
         request->item_count = 1 + chance_below(chance, most);
@@ -137,9 +137,9 @@ static void random_operation(struct chance *chance, const struct model *model, u
         operation->items[0] = operation->token % model->items;
         operation->real_items[0] = suite_item(operation->items[0]);
         request->name = counters[operation->token % sizeof(counters)];
-        request->has_token = true;
-        request->token[0] = 1 + operation->token;
-        request->token[1] = 99;
+        request->change.has_token = true;
+        request->change.token[0] = 1 + operation->token;
+        request->change.token[1] = 99;
     }
 }
 
@@ -170,7 +170,7 @@ static void check_kinds(struct model *model, uint32_t user, uint32_t item, int o
 static void check_answer(struct model *model, const struct hot_request *request,
                          const struct operation *operation, const struct hot_scratch *scratch)
 {
-    int64_t value = request->value;
+    int64_t value = request->change.value;
     enum status status = STATUS_OK;
     if (request->action == HOT_SET)
         value = model_set(model, operation->user, operation->items[0], request->name);
@@ -180,7 +180,7 @@ static void check_answer(struct model *model, const struct hot_request *request,
         status = model_add(model, request, operation, &value);
     assert_int_equal(request->status, status);
     if (status == STATUS_OK)
-        assert_true(request->value == value);
+        assert_true(request->change.value == value);
     if (request->action < HOT_ASK)
         return;
     for (uint32_t i = 0; i < request->item_count; i++) {

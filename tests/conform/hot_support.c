@@ -50,7 +50,7 @@ void suite_run(struct suite *suite, struct hot_request *requests, size_t count)
         requests[i].status = STATUS_COUNT;
     for (size_t done = 0; done < count;) {
         struct hot *hot = hot_suite_tier->hot(suite->tier);
-        done += hot_run(hot, requests + done, count - done, &suite->scratch);
+        done += hot_try(hot, requests + done, count - done, &suite->scratch);
         if (done < count)
             hot_suite_tier->run(suite->tier, &requests[done++], &suite->scratch);
     }
@@ -74,8 +74,8 @@ bool suite_change(struct suite *suite, enum hot_action action, struct id user, u
                                   .item_count = 1,
                                   .time_s = time_s};
     assert_int_equal(run_one(suite, &request), STATUS_OK);
-    assert_in_range(request.value, 0, 1);
-    return request.value;
+    assert_in_range(request.change.value, 0, 1);
+    return request.change.value;
 }
 
 enum status suite_add(struct suite *suite, struct item item, uint8_t name, int64_t delta,
@@ -86,11 +86,11 @@ enum status suite_add(struct suite *suite, struct item item, uint8_t name, int64
                                   .items = &item,
                                   .item_count = 1,
                                   .time_s = time_s,
-                                  .delta = delta,
-                                  .has_token = token != 0,
-                                  .token = {token, 99}};
+                                  .change.delta = delta,
+                                  .change.has_token = token != 0,
+                                  .change.token = {token, 99}};
     run_one(suite, &request);
-    *value = request.value;
+    *value = request.change.value;
     return request.status;
 }
 
@@ -102,15 +102,18 @@ void suite_feed(struct suite *suite, struct id user, const struct item *items, u
                                   .items = items,
                                   .item_count = count,
                                   .time_s = 1,
-                                  .answers = answers};
+                                  .read.answers = answers};
     assert_int_equal(run_one(suite, &request), STATUS_OK);
 }
 
 int64_t suite_count(struct suite *suite, struct item item, uint8_t name)
 {
     struct hot_answer answer;
-    struct hot_request request = {
-        .action = HOT_COUNTS, .items = &item, .item_count = 1, .time_s = 1, .answers = &answer};
+    struct hot_request request = {.action = HOT_COUNTS,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = 1,
+                                  .read.answers = &answer};
     assert_int_equal(run_one(suite, &request), STATUS_OK);
     for (uint32_t i = 0; i < answer.count; i++)
         if (suite->scratch.counters[answer.first + i].name == name)
@@ -122,9 +125,9 @@ static enum status run_list(struct suite *suite, struct hot_request *request,
                             struct suite_page *page)
 {
     if (run_one(suite, request) == STATUS_OK)
-        *page = (struct suite_page){.listed = suite->scratch.listed + request->first,
-                                    .count = request->count,
-                                    .more = request->more};
+        *page = (struct suite_page){.listed = suite->scratch.listed + request->list.first,
+                                    .count = request->list.count,
+                                    .more = request->list.more};
     return request->status;
 }
 
@@ -134,9 +137,9 @@ enum status suite_reactions(struct suite *suite, struct id user, uint8_t kind, u
     struct hot_request request = {.action = HOT_LIST_REACTIONS,
                                   .user = user,
                                   .name = kind,
-                                  .type = type,
-                                  .after = after,
-                                  .limit = limit};
+                                  .list.type = type,
+                                  .list.after = after,
+                                  .list.limit = limit};
     return run_list(suite, &request, page);
 }
 
@@ -147,8 +150,8 @@ enum status suite_reactors(struct suite *suite, struct item item, uint8_t kind,
                                   .items = &item,
                                   .item_count = 1,
                                   .name = kind,
-                                  .after = after,
-                                  .limit = limit};
+                                  .list.after = after,
+                                  .list.limit = limit};
     return run_list(suite, &request, page);
 }
 
@@ -160,9 +163,9 @@ enum status suite_friends(struct suite *suite, struct id user, uint8_t follow, u
                                   .items = &item,
                                   .item_count = 1,
                                   .name = kind,
-                                  .follow = follow,
-                                  .type = type,
-                                  .limit = limit};
+                                  .list.follow = follow,
+                                  .list.type = type,
+                                  .list.limit = limit};
     return run_list(suite, &request, page);
 }
 
@@ -172,19 +175,20 @@ enum status suite_changes(struct suite *suite, struct id user, struct suite_roun
     struct hot_request request = {.action = HOT_CHANGES,
                                   .user = user,
                                   .time_s = 1,
-                                  .since_s = round->since_s,
-                                  .until_s = round->until_s,
-                                  .after = round->after,
-                                  .limit = limit};
+                                  .changes.since_s = round->since_s,
+                                  .changes.until_s = round->until_s,
+                                  .changes.after = round->after,
+                                  .changes.limit = limit};
     if (run_one(suite, &request) != STATUS_OK)
         return request.status;
-    *page = (struct suite_page){.listed = suite->scratch.listed + request.first,
-                                .count = request.count,
-                                .more = request.more};
-    if (request.more)
-        *round = (struct suite_round){round->since_s, request.until_s, request.after};
+    *page = (struct suite_page){.listed = suite->scratch.listed + request.changes.first,
+                                .count = request.changes.count,
+                                .more = request.changes.more};
+    if (request.changes.more)
+        *round =
+            (struct suite_round){round->since_s, request.changes.until_s, request.changes.after};
     else
-        *round = (struct suite_round){.since_s = request.until_s};
+        *round = (struct suite_round){.since_s = request.changes.until_s};
     return STATUS_OK;
 }
 
@@ -192,8 +196,8 @@ static enum status run_removal(struct suite *suite, struct hot_request *request,
                                bool *more)
 {
     if (run_one(suite, request) == STATUS_OK) {
-        *removed = (uint32_t)request->value;
-        *more = request->more;
+        *removed = request->remove.removed;
+        *more = request->remove.more;
     }
     return request->status;
 }
@@ -202,23 +206,27 @@ enum status suite_forget(struct suite *suite, struct id user, uint32_t limit, ui
                          uint32_t *removed, bool *more)
 {
     struct hot_request request = {
-        .action = HOT_FORGET, .user = user, .limit = limit, .time_s = time_s};
+        .action = HOT_FORGET, .user = user, .remove.limit = limit, .time_s = time_s};
     return run_removal(suite, &request, removed, more);
 }
 
 enum status suite_drop(struct suite *suite, struct item item, uint32_t limit, uint32_t time_s,
                        uint32_t *removed, bool *more)
 {
-    struct hot_request request = {
-        .action = HOT_DROP, .items = &item, .item_count = 1, .limit = limit, .time_s = time_s};
+    struct hot_request request = {.action = HOT_DROP,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .remove.limit = limit,
+                                  .time_s = time_s};
     return run_removal(suite, &request, removed, more);
 }
 
 enum status suite_top(struct suite *suite, uint16_t type, uint8_t name, uint32_t limit,
                       uint32_t *count)
 {
-    struct hot_request request = {.action = HOT_TOP, .type = type, .name = name, .limit = limit};
+    struct hot_request request = {
+        .action = HOT_TOP, .top.type = type, .name = name, .top.limit = limit};
     if (run_one(suite, &request) == STATUS_OK)
-        *count = request.count;
+        *count = request.top.count;
     return request.status;
 }

@@ -77,18 +77,9 @@ static struct hot *hot_of(void *tier)
     return ((struct bed *)tier)->hot;
 }
 
-static enum status admit(struct hot_leave *leave, uint32_t writes)
-{
-    (void)leave;
-    assert_in_range(writes, 1, LIMIT_BATCH);
-    return STATUS_OK;
-}
-
 static void run(void *tier, struct hot_request *request, struct hot_scratch *scratch)
 {
-    struct hot_leave leave = {.take = admit};
-    request->leave = &leave;
-    hot_run_blocking(hot_of(tier), 0, request, 1, scratch);
+    hot_memory_run_blocking(hot_of(tier), 0, request, 1, scratch);
 }
 
 static void settle(void *tier)

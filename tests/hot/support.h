@@ -45,6 +45,8 @@ struct recorder {
     size_t count;
     size_t capacity;
     bool real_sizes;
+    enum status (*admit)(void *context); /* what journal_admit says; NULL: always OK */
+    void *context;
 };
 
 void recorder_open(struct recorder *recorder);
@@ -72,6 +74,9 @@ struct bed {
     uint64_t waited;                      /* requests that needed a worker */
     void (*load_boards)(struct bed *bed); /* bed_crash: before replay; NULL: nothing */
 };
+
+/* How long a FORGET or DROP may go on in tests: longer than any takes. */
+#define BED_PIECES_NS (3600 * 1000000000ULL)
 
 struct hot_memory_options bed_options(void);
 

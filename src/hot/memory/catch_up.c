@@ -32,6 +32,5 @@ enum status catch_up(struct hot_memory *hot, uint64_t position)
         return STATUS_OK;
     position = within_journal(hot, position);
     journal_kick(hot->journal); /* it may be this very thread that appended it */
-    return hot->reach != NULL ? hot->reach(hot->reach_context, position, LIMIT_REACH_MS)
-                              : STATUS_LAGGING;
+    return hot_memory_reach(hot, position, LIMIT_REACH_MS);
 }

@@ -55,16 +55,14 @@ static bool memory_is_kind(struct query_tier *tier, uint8_t name)
 
 static enum status memory_admit(struct query_tier *tier, uint32_t writes)
 {
-    struct hot_leave *leave = memory_tier_of(tier)->leave;
-    ASSERT(leave != NULL);
-    return leave->take(leave, writes);
+    return admission_piece(&memory_tier_of(tier)->pieces, writes);
 }
 
 static void memory_run(struct query_tier *tier, struct hot_request *requests, size_t count,
                        struct hot_scratch *scratch)
 {
     struct memory_tier *memory = memory_tier_of(tier);
-    hot_run_blocking(&memory->hot->hot, memory->worker, requests, count, scratch);
+    hot_memory_run_blocking(&memory->hot->hot, memory->worker, requests, count, scratch);
 }
 
 static const struct query_tier_functions functions = {
@@ -86,7 +84,9 @@ static const struct query_tier_functions functions = {
 static void run_removal(struct query_tier *tier, struct hot_request *request,
                         struct hot_scratch *scratch)
 {
-    memory_tier_of(tier)->leave = request->leave;
+    struct memory_tier *memory = memory_tier_of(tier);
+    struct hot_memory *hot = memory->hot;
+    memory->pieces = admission_pieces_begin(&hot->admission, &hot->pacers[memory->worker]);
     if (request->action == HOT_FORGET)
         query_forget(tier, request, scratch);
     else

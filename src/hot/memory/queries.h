@@ -12,9 +12,9 @@
 struct memory_tier {
     struct query_tier tier; /* first: functions get a pointer to it */
     struct hot_memory *hot;
-    unsigned worker;         /* LOAD_NOBODY: an I/O thread */
-    uint64_t user_hash;      /* of the request's user, if it has one */
-    struct hot_leave *leave; /* of FORGET and DROP */
+    unsigned worker;                /* LOAD_NOBODY: an I/O thread */
+    uint64_t user_hash;             /* of the request's user, if it has one */
+    struct admission_pieces pieces; /* of FORGET and DROP */
 };
 
 static inline struct memory_tier *memory_tier_of(struct query_tier *tier)
@@ -36,7 +36,6 @@ uint32_t memory_look_up(struct query_tier *tier, const struct query_lookup *look
 void memory_settle(struct query_tier *tier, struct store_reaction *read, size_t count);
 
 /* Runs a query; false: it needs a worker, and nothing has changed. */
-bool hot_memory_query(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                      struct hot_scratch *scratch, unsigned worker);
+hot_action_fn hot_memory_query;
 
 #endif

@@ -2,17 +2,19 @@
 #include "hot/memory/read.h"
 
 bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                    unsigned worker)
+                    struct hot_scratch *scratch, unsigned worker)
 {
+    (void)scratch;
     request->status = read_user(hot, request, trail, request->name, worker);
     return request->status != STATUS_BLOCKED;
 }
 
-bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                        struct hot_scratch *scratch, unsigned worker)
 {
+    (void)trail;
     for (uint32_t i = 0; i < request->item_count; i++)
-        request->answers[i].kinds = (struct kind_set){0};
+        request->read.answers[i].kinds = (struct kind_set){0};
     struct item_group group;
     item_group_fetch(hot, request, 0, &group);
     return read_all_items(hot, request, &group, scratch, worker);

@@ -83,7 +83,7 @@ static enum status read_items(struct hot_memory *hot, struct hot_request *reques
         if (at == group->from + group->count)
             item_group_fetch(hot, request, at, group);
         status = read_item(hot, request->items[at], group->hashes[at - group->from],
-                           &request->answers[at], scratch);
+                           &request->read.answers[at], scratch);
     }
     return status;
 }
@@ -126,7 +126,7 @@ static enum status read_items_and_wait(struct hot_memory *hot, struct hot_reques
         return status;
     status = STATUS_OK;
     for (uint32_t i = 0; i < request->item_count && status == STATUS_OK; i++) {
-        struct hot_answer *answer = &request->answers[i];
+        struct hot_answer *answer = &request->read.answers[i];
         uint64_t hash = item_hash_of(hot, request->items[i]);
         status = read_item(hot, request->items[i], hash, answer, scratch);
         for (int tries = 0; status == STATUS_BLOCKED; tries++) {

@@ -42,7 +42,7 @@ static void probe_mark(struct lookup *lookup, uint32_t at, uint64_t lo, uint64_t
     for (; at != 0; at = lookup->probe_next[at - 1]) {
         struct item item = request->items[at - 1];
         if (item.id.lo == lo && item.id.hi == hi && item.type == lookup->shelf->type)
-            kind_set_add(&request->answers[at - 1].kinds, lookup->shelf->kind);
+            kind_set_add(&request->read.answers[at - 1].kinds, lookup->shelf->kind);
     }
 }
 
@@ -67,7 +67,7 @@ static void shelf_scan_each(struct lookup *lookup)
         struct shelf_place place = shelf_find(&lookup->users->slab, lookup->shelf,
                                               lookup->hot->scan, request->items[i].id);
         if (place.chunk != 0)
-            kind_set_add(&request->answers[i].kinds, lookup->shelf->kind);
+            kind_set_add(&request->read.answers[i].kinds, lookup->shelf->kind);
     }
 }
 

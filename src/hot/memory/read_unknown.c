@@ -153,7 +153,8 @@ static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wa
         if (!incomplete)
             continue;
         uint64_t key = fetch_filters(lookup, kind, i, &fetched);
-        if (kind_set_has(&request->answers[i].kinds, kind) || !is_unknown(lookup, kind, item, key))
+        if (kind_set_has(&request->read.answers[i].kinds, kind) ||
+            !is_unknown(lookup, kind, item, key))
             continue;
         if (!may_wait)
             return STATUS_BLOCKED;
@@ -180,7 +181,7 @@ static enum status find_unknown_kinds(struct lookup *lookup, bool may_wait)
 enum status lookup_find_unknown(struct lookup *lookup, bool may_wait)
 {
     lookup->unknown_count = 0;
-    if (lookup->hot->filters == NULL || lookup->request->memory_only)
+    if (lookup->hot->filters == NULL || lookup->request->read.memory_only)
         return STATUS_OK;
     bool many = lookup->shelf_count > FEW_SHELVES;
     lookup->index = many ? index_make(lookup) : NULL;

@@ -27,7 +27,7 @@ static void answer_add(struct lookup *lookup, uint32_t item, uint8_t kind)
 {
     const struct exclusive *exclusive = lookup->hot->exclusive;
     const struct hot_request *request = lookup->request;
-    struct kind_set *kinds = &request->answers[item].kinds;
+    struct kind_set *kinds = &request->read.answers[item].kinds;
     uint8_t number = exclusive == NULL ? 0 : exclusive->group_of[kind];
     const struct exclusive_group *group = number == 0 ? NULL : &exclusive->groups[number - 1];
     struct cleared_key key = {.user = request->user, .item = request->items[item]};
@@ -114,7 +114,7 @@ static enum status look(struct lookup *lookup, bool may_wait)
 {
     /* cppcheck-suppress ctuuninitvar; read_user() set it, but for the tables of probe_build() */
     for (uint32_t i = 0; i < lookup->request->item_count; i++)
-        lookup->request->answers[i] = (struct hot_answer){0};
+        lookup->request->read.answers[i] = (struct hot_answer){0};
     lookup_lock(lookup);
     lookup->shelf_count = 0;
     if (lookup->row != NULL)

@@ -84,15 +84,15 @@ static enum status top_read(struct hot_memory *hot, struct board *board,
         return STATUS_NO_MEMORY;
     uint32_t count;
     enum status status =
-        top_take(hot, board, request->limit, scratch->ranked + scratch->ranked_used, &count);
-    request->count = status == STATUS_OK ? count : 0;
+        top_take(hot, board, request->top.limit, scratch->ranked + scratch->ranked_used, &count);
+    request->top.count = status == STATUS_OK ? count : 0;
     return status;
 }
 
 static enum status top_once(struct hot_memory *hot, struct hot_request *request,
                             struct hot_scratch *scratch)
 {
-    struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
+    struct board *board = boards_find(&hot->boards, board_key(request->top.type, request->name));
     if (board != NULL)
         return top_read(hot, board, request, scratch);
     if (atomic_load(&hot->boards.loading) || boards_are_counting(hot))
@@ -103,9 +103,7 @@ static enum status top_once(struct hot_memory *hot, struct hot_request *request,
 /* A board that waits for a store that failed would be counted for ever. */
 static enum status why_not_counted(struct hot_memory *hot)
 {
-    enum status status = STATUS_OK;
-    if (hot->reach != NULL)
-        status = hot->reach(hot->reach_context, journal_appended(hot->journal), 0);
+    enum status status = hot_memory_reach(hot, journal_appended(hot->journal), 0);
     return status == STATUS_STORE_FAILED ? status : STATUS_BOARD_COUNTING;
 }
 
@@ -114,7 +112,8 @@ static enum status top_wait(struct hot_memory *hot, struct hot_request *request,
 {
     uint64_t until_ns = clock_monotonic_ns() + LIMIT_TOP_WAIT_MS * 1000000ULL;
     for (;;) {
-        struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
+        struct board *board =
+            boards_find(&hot->boards, board_key(request->top.type, request->name));
         if (board != NULL)
             atomic_store(&board->thin, true);
         bool again = boards_wait(hot, until_ns);
@@ -130,24 +129,25 @@ static enum status top_of_window(struct hot_memory *hot, struct hot_request *req
 {
     size_t count = 0;
     enum status status = catch_up(hot, UINT64_MAX);
-    if (status == STATUS_OK && !hot_scratch_reserve_ranked(scratch, request->limit))
+    if (status == STATUS_OK && !hot_scratch_reserve_ranked(scratch, request->top.limit))
         status = STATUS_NO_MEMORY;
     if (status == STATUS_OK)
-        status = hot->trend(hot->trend_context, request->type, request->name, request->window,
-                            request->time_s, scratch->ranked + scratch->ranked_used, request->limit,
-                            &count);
-    request->count = status == STATUS_OK ? (uint32_t)count : 0;
+        status = hot->trend(hot->trend_context, request->top.type, request->name,
+                            request->top.window, request->time_s,
+                            scratch->ranked + scratch->ranked_used, request->top.limit, &count);
+    request->top.count = status == STATUS_OK ? (uint32_t)count : 0;
     return status;
 }
 
-bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_top(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                     struct hot_scratch *scratch, unsigned worker)
 {
-    ASSERT(request->limit > 0 && request->limit <= LIMIT_TOP);
-    bool known = request->type < LIMIT_TYPES && request->name < LIMIT_NAMES;
-    bool windowed = request->window != TREND_NONE;
-    request->first = scratch->ranked_used;
-    request->count = 0;
+    (void)trail;
+    ASSERT(request->top.limit > 0 && request->top.limit <= LIMIT_TOP);
+    bool known = request->top.type < LIMIT_TYPES && request->name < LIMIT_NAMES;
+    bool windowed = request->top.window != TREND_NONE;
+    request->top.first = scratch->ranked_used;
+    request->top.count = 0;
     request->status = STATUS_OK;
     if (windowed && hot->trend == NULL)
         request->status = STATUS_NO_WINDOWS;
@@ -162,6 +162,6 @@ bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
         return false;
     if (request->status == STATUS_BLOCKED && !windowed)
         request->status = top_wait(hot, request, scratch);
-    scratch->ranked_used += request->count;
+    scratch->ranked_used += request->top.count;
     return true;
 }
