@@ -54,7 +54,7 @@ struct text name_lists_example(const struct name_lists *lists, enum name_role ro
 {
     struct text left = list_begin(lists, role);
     if (left.bytes == NULL || list_has(lists, role, usual, strlen(usual)))
-        return (struct text){usual, strlen(usual)};
+        return text_from(usual);
     return list_next(&left);
 }
 
