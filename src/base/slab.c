@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/limits.h"
 
@@ -131,12 +132,10 @@ static bool pool_reserve_stock(struct slab_pool *pool)
     size_t needed = (pool->region_count + 1) * REGION_PAGES;
     if (needed <= pool->stock_room)
         return true;
-    uint8_t **stock = realloc(pool->stock, 2 * needed * sizeof(stock[0]));
-    if (stock == NULL)
-        return false;
-    pool->stock = stock;
-    pool->stock_room = 2 * needed;
-    return true;
+    uint8_t **stock = array_grow(pool->stock, &pool->stock_room, needed, 0, sizeof(stock[0]));
+    if (stock != NULL)
+        pool->stock = stock;
+    return stock != NULL;
 }
 
 static bool pool_grow(struct slab_pool *pool)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "store/memory/list.h"
 #include "store/memory/rows.h"
@@ -58,12 +59,11 @@ static enum status read_reactions(struct store_reader *reader, struct store_reac
 static bool values_add(struct store_values *values, uint8_t name, int64_t value)
 {
     if (values->used == values->capacity) {
-        size_t capacity = values->capacity == 0 ? 64 : values->capacity * 2;
-        struct store_value *grown = realloc(values->values, capacity * sizeof(*grown));
+        struct store_value *grown = array_grow(values->values, &values->capacity, values->used + 1,
+                                               STORE_VALUES_MIN, sizeof(*grown));
         if (grown == NULL)
             return false;
         values->values = grown;
-        values->capacity = capacity;
     }
     values->values[values->used++] = (struct store_value){.name = name, .value = value};
     return true;

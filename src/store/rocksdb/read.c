@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
@@ -129,14 +130,11 @@ static bool values_reserve(struct store_values *values, size_t more)
 {
     if (values->used + more <= values->capacity)
         return true;
-    size_t capacity = values->capacity < 32 ? 64 : values->capacity * 2;
-    capacity = capacity < values->used + more ? values->used + more : capacity;
-    struct store_value *grown = realloc(values->values, capacity * sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    values->values = grown;
-    values->capacity = capacity;
-    return true;
+    struct store_value *grown = array_grow(values->values, &values->capacity, values->used + more,
+                                           STORE_VALUES_MIN, sizeof(*grown));
+    if (grown != NULL)
+        values->values = grown;
+    return grown != NULL;
 }
 
 static enum status found_item(void *context, size_t at, const uint8_t *value, size_t length)
