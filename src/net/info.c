@@ -173,8 +173,8 @@ static void collect_projector(struct server *server, struct metrics *out)
     if (server->parts.projector == NULL)
         return;
     projector_stats(server->parts.projector, &stats);
-    out->texts[TEXT_PROJECTOR_STATE] = stats.state;
-    out->numbers[NUMBER_PROJECTOR_OK] = strcmp(stats.state, "ok") == 0;
+    out->texts[TEXT_PROJECTOR_STATE] = stats.sentence;
+    out->numbers[NUMBER_PROJECTOR_OK] = stats.state == PROJECTOR_OK;
     out->numbers[NUMBER_PROJECTED] = stats.position;
     out->numbers[NUMBER_CHECKPOINT] = stats.checkpoint;
     out->numbers[NUMBER_LAG_BYTES] = stats.lag_bytes;

@@ -33,8 +33,10 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
     projector->trend_position = options->trend_position;
     projector->checkpoint_next = options->filter_position + options->checkpoint_bytes;
     projector->oldest_ms = projector_now_ms(projector);
-    projector->stats = (struct projector_stats){
-        .state = "ok", .position = position, .checkpoint = projector_saved(projector)};
+    projector->stats = (struct projector_stats){.state = PROJECTOR_OK,
+                                                .sentence = projector_state_text(PROJECTOR_OK),
+                                                .position = position,
+                                                .checkpoint = projector_saved(projector)};
     ASSERT(options->filter_position <= position && options->trend_position <= position);
     ASSERT(options->trends == NULL || trends_position(options->trends) == position);
     const struct window_options window = {
@@ -235,7 +237,7 @@ void projector_stats(struct projector *projector, struct projector_stats *out)
 /* Under the lock. */
 static bool can_reach(const struct projector *projector)
 {
-    return !projector->stopping && strcmp(projector->stats.state, "ok") == 0;
+    return !projector->stopping && projector->stats.state == PROJECTOR_OK;
 }
 
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms)

@@ -30,25 +30,24 @@
 #define TIDY_REST_BUSY 400            /* likewise while windows are full */
 #define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
-static const char disk_full[] =
-    "the disk of the store is full, the projector resumes when space returns";
-static const char no_memory[] =
-    "there is no memory to write more to the store, the projector resumes when there is";
-
-void projector_set_state(struct projector *projector, const char *state)
+void projector_set_state(struct projector *projector, enum projector_state state)
 {
+    const char *sentence =
+        state == PROJECTOR_FAILED ? projector->failure : projector_state_text(state);
+    ASSERT((state == PROJECTOR_FAILED) == projector->failed);
     pthread_mutex_lock(&projector->lock);
-    bool same = strcmp(projector->stats.state, state) == 0;
+    bool same = projector->stats.state == state;
     projector->stats.state = state;
+    projector->stats.sentence = sentence;
     pthread_cond_broadcast(&projector->reached);
     uint64_t position = projector->stats.position;
     pthread_mutex_unlock(&projector->lock);
     if (same)
         return;
-    if (strcmp(state, "ok") == 0)
+    if (state == PROJECTOR_OK)
         log_info("projector: resumed");
     else
-        log_error("projector: %s", state);
+        log_error("projector: %s", sentence);
     if (projector->options.moved != NULL)
         projector->options.moved(projector->options.context, position);
 }
@@ -61,7 +60,7 @@ static enum projector_step step_fail(struct projector *projector, const char *wh
     snprintf(projector->failure, sizeof projector->failure, "%s: %s", what, problem);
     if (projector->options.failed != NULL)
         projector->options.failed(projector->options.context, projector->failure);
-    projector_set_state(projector, projector->failure);
+    projector_set_state(projector, PROJECTOR_FAILED);
     return STEP_FAILED;
 }
 
@@ -70,7 +69,8 @@ static enum projector_step store_refused(struct projector *projector, const char
                                          enum status status)
 {
     if (status == STATUS_DISK_FULL || status == STATUS_NO_MEMORY) {
-        projector_set_state(projector, status == STATUS_DISK_FULL ? disk_full : no_memory);
+        projector_set_state(projector,
+                            status == STATUS_DISK_FULL ? PROJECTOR_DISK_FULL : PROJECTOR_NO_MEMORY);
         return STEP_WAIT;
     }
     struct store_stats stats = {0};
@@ -157,7 +157,7 @@ static enum projector_step window_finish(struct projector *projector)
     publish(projector);
     window_clear(&projector->window);
     projector->pending = false;
-    projector_set_state(projector, "ok");
+    projector_set_state(projector, PROJECTOR_OK);
     if (projector->options.moved != NULL)
         projector->options.moved(projector->options.context, position_of(projector));
     return STEP_MOVED;
@@ -248,7 +248,7 @@ enum projector_step projector_checkpoint(struct projector *projector)
     projector->stats.checkpoint = projector_saved(projector);
     projector->stats.checkpoints++;
     pthread_mutex_unlock(&projector->lock);
-    projector_set_state(projector, "ok");
+    projector_set_state(projector, PROJECTOR_OK);
     return STEP_MOVED;
 }
 
