@@ -297,7 +297,8 @@ static void finish(struct running *r, struct exchange *exchange)
     conn->replies++;
     conn->bare = conn->bare || exchange->method == VERB_HEAD;
     last = last || exchange->stream != NULL;
-    conn->close_when_sent = conn->linger = last && exchange->stream == NULL;
+    if (last && exchange->stream == NULL)
+        conn_drain(conn, true);
     if (!exchange_finish(exchange, &conn->out, server->parts.budget, last))
         r->out_of_memory = true;
 }
@@ -449,7 +450,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     struct running r = batch_begin(conn);
     enum status status = STATUS_OK;
     *used = 0;
-    while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
+    while (status == STATUS_OK && !r.out_of_memory && conn_is_open(conn) && conn->job == NULL &&
            exchange->stream == NULL && conn->rest_ms == 0 && !batch_is_long(&r) &&
            conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "net/face.h"
+#include "net/info.h"
 #include "net/loop.h"
 
 #define TRIM_BYTES MIB(1)
@@ -177,6 +178,7 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     if (!set_limits(server, threads, problem, size))
         return false;
     start_watching(server, threads);
+    info_add_sources(server);
     if (!listen_all(server, threads, problem, size))
         return false;
     tell_journal_state(server);

@@ -302,7 +302,7 @@ static enum status run_queued(struct running *r)
 static bool may_go_on(const struct running *r)
 {
     const struct conn *conn = r->conn;
-    return !conn->close_when_sent && conn->job == NULL && conn->rest_ms == 0 && !batch_is_long(r) &&
+    return conn_is_open(conn) && conn->job == NULL && conn->rest_ms == 0 && !batch_is_long(r) &&
            (multi_runs(conn) || conn_unsent(conn) < permit_output(conn));
 }
 
