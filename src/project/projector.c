@@ -79,6 +79,7 @@ struct projector *projector_new(const struct projector_options *options, char *p
 
 void projector_free(struct projector *projector)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     window_close(&projector->window);
     pthread_cond_destroy(&projector->reached);
     pthread_mutex_destroy(&projector->lock);
@@ -213,11 +214,13 @@ struct projector *projector_start(const struct projector_options *options, char 
 
 void projector_stats(struct projector *projector, struct projector_stats *out)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     struct source_view view;
     source_view(projector->options.source, &view);
     uint64_t now = projector_now_ms(projector);
     pthread_mutex_lock(&projector->lock);
     *out = projector->stats;
+    ASSERT(out->checkpoint <= out->position && out->sentence != NULL);
     uint64_t bytes = projector->event_bytes;
     uint64_t oldest_ms = projector->oldest_ms;
     pthread_mutex_unlock(&projector->lock);
@@ -237,6 +240,7 @@ static bool can_reach(const struct projector *projector)
 
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     uint64_t until_ns = clock_monotonic_ns() + timeout_ms * 1000000ULL;
     struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
     source_hurry(projector->options.source);
@@ -257,6 +261,8 @@ bool projector_reach(struct projector *projector, uint64_t position, unsigned ti
 
 void projector_stop(struct projector *projector)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
+    ASSERT(!projector->stopping);
     pthread_mutex_lock(&projector->lock);
     projector->stopping = true;
     pthread_cond_broadcast(&projector->reached);

@@ -97,6 +97,7 @@ static enum projector_step step_idle(struct projector *projector)
 
 static enum projector_step window_begin(struct projector *projector)
 {
+    ASSERT(!projector->pending && !projector->failed);
     io_fault_point("project.read");
     struct source_view view;
     projector->read_ms = projector_now_ms(projector);
@@ -110,6 +111,7 @@ static enum projector_step window_begin(struct projector *projector)
     if (status != STATUS_OK)
         return step_fail(projector, "the journal cannot be read", problem);
     ASSERT(window_events(&projector->window) > 0); /* limits are between two events */
+    ASSERT(projector->window.changes.position > position_of(projector));
     io_fault_point("project.folded");
     filters_before(projector->options.filters, &projector->window.changes);
     projector->pending = true;
@@ -124,6 +126,7 @@ static void publish(struct projector *projector)
     const struct store_changes *changes = &window->changes;
     pthread_mutex_lock(&projector->lock);
     struct projector_stats *stats = &projector->stats;
+    ASSERT(changes->position > stats->position);
     projector->event_bytes += changes->position - stats->position;
     stats->position = changes->position;
     stats->windows++;
@@ -148,6 +151,7 @@ static void count_window(struct projector *projector)
 
 static enum projector_step window_finish(struct projector *projector)
 {
+    ASSERT(projector->pending && !projector->failed);
     enum status status = store_apply(projector->options.applier, &projector->window.changes);
     if (status != STATUS_OK)
         return store_refused(projector, "events could not be written to the store", status);
@@ -188,6 +192,7 @@ bool projector_has_unsaved(const struct projector *projector)
 /* A file beside the store was written, or not: what it stands for now. */
 static void note_saved(struct projector *projector, int result, const char *path, uint64_t *saved)
 {
+    ASSERT(*saved <= position_of(projector));
     if (result == 0)
         *saved = position_of(projector);
     else
@@ -247,6 +252,7 @@ enum projector_step projector_checkpoint(struct projector *projector)
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;
     pthread_mutex_lock(&projector->lock);
     projector->stats.checkpoint = projector_saved(projector);
+    ASSERT(projector->stats.checkpoint <= projector->stats.position);
     projector->stats.checkpoints++;
     pthread_mutex_unlock(&projector->lock);
     projector_set_state(projector, PROJECTOR_OK);
