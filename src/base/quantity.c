@@ -85,11 +85,13 @@ static uint64_t fraction_of(struct text digits, uint64_t factor)
     decimal_read(digits, UINT64_MAX, &value);
     for (size_t i = 0; i < digits.length; i++)
         scale *= 10;
+    ASSERT(value < scale); /* it is less than one */
     return (uint64_t)((unsigned __int128)value * factor / scale);
 }
 
 enum quantity_result quantity_parse(enum quantity quantity, const char *text, uint64_t *out)
 {
+    ASSERT(quantity <= QUANTITY_MS);
     struct text whole_digits = {text, decimal_digits(text_from(text))};
     struct text fraction = {"", 0};
     const char *at = text + whole_digits.length;
@@ -117,11 +119,13 @@ enum quantity_result quantity_parse(enum quantity quantity, const char *text, ui
 
 void quantity_format(enum quantity quantity, uint64_t value, char *out, size_t size)
 {
+    ASSERT(quantity <= QUANTITY_MS && size > 0);
     const struct unit *best = quantities[quantity].units;
     for (const struct unit *unit = best; unit->suffix != NULL; unit++) {
         if (unit->shown && value != 0 && value % unit->factor == 0)
             best = unit;
     }
+    ASSERT(value % best->factor == 0);
     snprintf(out, size, "%" PRIu64 "%s", value / best->factor, value == 0 ? "" : best->suffix);
 }
 

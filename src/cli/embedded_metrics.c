@@ -4,7 +4,6 @@
  */
 #include "cli/embedded_metrics.h"
 
-
 static void collect_shape(void *context, struct metrics *out)
 {
     (void)context;

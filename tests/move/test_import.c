@@ -66,6 +66,11 @@ static void item_text(uint32_t item, char out[48])
         snprintf(out, 48, "%s:%u", type, item);
 }
 
+static struct text of(const char *text)
+{
+    return (struct text){text, strlen(text)};
+}
+
 static void stage_open(struct stage *stage)
 {
     *stage = (struct stage){.directory = "/tmp/laud-import-XXXXXX", .budget.limit = MIB(256)};
@@ -152,10 +157,9 @@ static enum status hand_in(struct stage *stage, const struct given *row)
     user_text(row->user, user);
     item_text(row->item, item);
     return row->is_counter
-               ? import_counter(stage->import, text_from(item), text_from(counters[row->name]),
-                                row->value)
-               : import_reaction(stage->import, text_from(user), text_from(kinds[row->name]),
-                                 text_from(item), row->time_s);
+               ? import_counter(stage->import, of(item), of(counters[row->name]), row->value)
+               : import_reaction(stage->import, of(user), of(kinds[row->name]), of(item),
+                                 row->time_s);
 }
 
 static void model_take(struct model *model, const struct given *row, struct import_summary *summary)
@@ -374,42 +378,30 @@ static void test_bad_rows(void **state)
     struct import_options options = stage_options(&stage, 10);
     import_begin(&stage, &options);
     struct import *import = stage.import;
-    const struct text one = text_from("1"), like = text_from("like"), item = text_from("video:1"),
-                      view = text_from("view");
+    const struct text one = of("1"), like = of("like"), item = of("video:1"), view = of("view");
     assert_int_equal(import_define(import, NAME_COUNTER, view), STATUS_OK);
-    expect_refused(&stage, import_reaction(import, text_from(""), like, item, 1), "the user ''");
-    expect_refused(&stage, import_reaction(import, text_from("1\x1b[2J"), like, item, 1),
-                   "'1?[2J'");
-    expect_refused(&stage, import_reaction(import, text_from("1x"), like, item, 1),
-                   "64-bit decimal");
-    expect_refused(&stage,
-                   import_reaction(import, text_from("18446744073709551616"), like, item, 1), "id");
-    expect_refused(&stage, import_reaction(import, one, text_from("Like"), item, 1),
-                   "the kind 'Like'");
-    expect_refused(&stage, import_reaction(import, one, text_from(""), item, 1), "is not a name");
+    expect_refused(&stage, import_reaction(import, of(""), like, item, 1), "the user ''");
+    expect_refused(&stage, import_reaction(import, of("1\x1b[2J"), like, item, 1), "'1?[2J'");
+    expect_refused(&stage, import_reaction(import, of("1x"), like, item, 1), "64-bit decimal");
+    expect_refused(&stage, import_reaction(import, of("18446744073709551616"), like, item, 1),
+                   "id");
+    expect_refused(&stage, import_reaction(import, one, of("Like"), item, 1), "the kind 'Like'");
+    expect_refused(&stage, import_reaction(import, one, of(""), item, 1), "is not a name");
     expect_refused(&stage, import_reaction(import, one, view, item, 1), "is a counter");
-    expect_refused(&stage, import_reaction(import, one, like, text_from("video"), 1),
-                   "as in video:42");
-    expect_refused(&stage, import_reaction(import, one, like, text_from(":1"), 1),
-                   "is not an item");
-    expect_refused(&stage, import_reaction(import, one, like, text_from("clip:"), 1),
-                   "is not an item");
-    expect_refused(&stage, import_reaction(import, one, like, text_from("clip:1 "), 1),
-                   "is not an item");
-    expect_refused(&stage, import_reaction(import, one, text_from("new"), text_from("clip:1"), 0),
-                   "the past");
-    expect_refused(&stage,
-                   import_reaction(import, one, text_from("new"), text_from("clip:1"), NOW + 86401),
+    expect_refused(&stage, import_reaction(import, one, like, of("video"), 1), "as in video:42");
+    expect_refused(&stage, import_reaction(import, one, like, of(":1"), 1), "is not an item");
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:"), 1), "is not an item");
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:1 "), 1), "is not an item");
+    expect_refused(&stage, import_reaction(import, one, of("new"), of("clip:1"), 0), "the past");
+    expect_refused(&stage, import_reaction(import, one, of("new"), of("clip:1"), NOW + 86401),
                    "--future-as-now");
-    expect_refused(
-        &stage, import_reaction(import, text_from("x"), text_from("new"), text_from("clip:1"), 1),
-        "user");
+    expect_refused(&stage, import_reaction(import, of("x"), of("new"), of("clip:1"), 1), "user");
     expect_refused(&stage, import_counter(import, item, like, 5), "only counters can be added to");
-    expect_refused(&stage, import_counter(import, item, text_from("comment"), 5),
+    expect_refused(&stage, import_counter(import, item, of("comment"), 5),
                    "only counters can be added to");
-    expect_refused(&stage, import_counter(import, text_from("1"), view, 5), "is not an item");
+    expect_refused(&stage, import_counter(import, of("1"), view, 5), "is not an item");
     expect_refused(&stage, import_define(import, NAME_KIND, view), "is a counter");
-    expect_refused(&stage, import_define(import, NAME_TYPE, text_from("a b")), "is not a name");
+    expect_refused(&stage, import_define(import, NAME_TYPE, of("a b")), "is not a name");
     assert_true(index_of(&stage, "new") < 0);
     assert_true(names_find_type(stage.names, "clip", 4) < 0);
     assert_int_equal(import_reaction(import, one, like, item, NOW + 86400), STATUS_OK);
@@ -445,9 +437,9 @@ static void test_recorded_times(void **state)
                 {"video:3", NOW, NOW + OFFSET},
                 {"video:4", UINT32_MAX, NOW + OFFSET}};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(import_reaction(stage.import, text_from("1"), text_from("like"),
-                                         text_from(rows[i].item), rows[i].time_s),
-                         STATUS_OK);
+        assert_int_equal(
+            import_reaction(stage.import, of("1"), of("like"), of(rows[i].item), rows[i].time_s),
+            STATUS_OK);
     import_end(&stage, true);
     for (size_t i = 0; i < 4; i++) {
         struct item item = {.id = {.lo = i + 1}, .type = 0};
@@ -471,25 +463,23 @@ static void test_listed_names(void **state)
     stage_open(&stage);
     struct import_options options = stage_options(&stage, 10);
     import_begin(&stage, &options);
-    const struct text one = text_from("1"), like = text_from("like"), video = text_from("video:1");
-    assert_int_equal(import_reaction(stage.import, one, text_from("save"), text_from("clip:1"), 5),
-                     STATUS_OK);
+    const struct text one = of("1"), like = of("like"), video = of("video:1");
+    assert_int_equal(import_reaction(stage.import, one, of("save"), of("clip:1"), 5), STATUS_OK);
     import_end(&stage, true);
     assert_int_equal(names_set_lists(stage.names, &lists, sentence, sizeof sentence), STATUS_OK);
     import_begin(&stage, &options);
     struct import *import = stage.import;
-    expect_refused(&stage, import_reaction(import, one, text_from("save"), video, 5),
+    expect_refused(&stage, import_reaction(import, one, of("save"), video, 5),
                    "the kind 'save' is not one of --kinds: like, dislike, love");
-    expect_refused(&stage, import_reaction(import, one, like, text_from("clip:1"), 5),
+    expect_refused(&stage, import_reaction(import, one, like, of("clip:1"), 5),
                    "the type 'clip' is not one of --types: video");
-    expect_refused(&stage, import_counter(import, text_from("clip:1"), text_from("view"), 5),
-                   "'clip'");
+    expect_refused(&stage, import_counter(import, of("clip:1"), of("view"), 5), "'clip'");
     assert_true(index_of(&stage, "view") < 0);
-    expect_refused(&stage, import_counter(import, video, text_from("share"), 5),
+    expect_refused(&stage, import_counter(import, video, of("share"), 5),
                    "not one of --counters: view");
-    expect_refused(&stage, import_define(import, NAME_TYPE, text_from("post")), "one of --types");
+    expect_refused(&stage, import_define(import, NAME_TYPE, of("post")), "one of --types");
     assert_int_equal(import_reaction(import, one, like, video, 5), STATUS_OK);
-    assert_int_equal(import_counter(import, video, text_from("view"), 5), STATUS_OK);
+    assert_int_equal(import_counter(import, video, of("view"), 5), STATUS_OK);
     import_end(&stage, true);
     assert_true(index_of(&stage, "share") < 0);
     stage_close(&stage);
@@ -503,11 +493,10 @@ static void test_definitions_first(void **state)
     stage_open(&stage);
     struct import_options options = stage_options(&stage, 10);
     import_begin(&stage, &options);
-    assert_int_equal(import_define(stage.import, NAME_KIND, text_from("save")), STATUS_OK);
-    assert_int_equal(import_define(stage.import, NAME_COUNTER, text_from("view")), STATUS_OK);
-    assert_int_equal(import_define(stage.import, NAME_KIND, text_from("dislike")), STATUS_OK);
-    assert_int_equal(import_counter(stage.import, text_from("video:1"), text_from("view"), 1),
-                     STATUS_OK);
+    assert_int_equal(import_define(stage.import, NAME_KIND, of("save")), STATUS_OK);
+    assert_int_equal(import_define(stage.import, NAME_COUNTER, of("view")), STATUS_OK);
+    assert_int_equal(import_define(stage.import, NAME_KIND, of("dislike")), STATUS_OK);
+    assert_int_equal(import_counter(stage.import, of("video:1"), of("view"), 1), STATUS_OK);
     import_end(&stage, true);
     assert_int_equal(index_of(&stage, "save"), 2);
     assert_int_equal(index_of(&stage, "view"), 3);
@@ -538,9 +527,8 @@ static void test_mark(void **state)
     for (uint32_t i = 0; i < 95; i++) {
         snprintf(item, sizeof item, "video:%u", i);
         import_place(stage.import, i * 100, i);
-        assert_int_equal(
-            import_reaction(stage.import, text_from("1"), text_from("save"), text_from(item), 5),
-            STATUS_OK);
+        assert_int_equal(import_reaction(stage.import, of("1"), of("save"), of(item), 5),
+                         STATUS_OK);
     }
     import_end(&stage, false);
     struct move_mark mark = mark_of(&stage);
@@ -580,10 +568,9 @@ static void test_mark(void **state)
 
 static void hand_in_at(struct stage *stage, const char *kind, uint32_t time_s, bool timed)
 {
-    enum status status = timed ? import_reaction(stage->import, text_from("1"), text_from(kind),
-                                                 text_from("video:0"), time_s)
-                               : import_untimed(stage->import, text_from("1"), text_from(kind),
-                                                text_from("video:0"), time_s);
+    enum status status =
+        timed ? import_reaction(stage->import, of("1"), of(kind), of("video:0"), time_s)
+              : import_untimed(stage->import, of("1"), of(kind), of("video:0"), time_s);
     assert_int_equal(status, STATUS_OK);
 }
 
