@@ -10,7 +10,10 @@ void *array_grow(void *array, size_t *room, size_t needed, size_t least, size_t 
     ASSERT((array == NULL) == (*room == 0));
     size_t wanted = *room * 2 > needed ? *room * 2 : needed;
     wanted = wanted > least ? wanted : least;
-    void *grown = reallocarray(array, wanted, entry_bytes);
+    size_t bytes;
+    void *grown = NULL;
+    if (!__builtin_mul_overflow(wanted, entry_bytes, &bytes))
+        grown = realloc(array, bytes);
     if (grown != NULL)
         *room = wanted;
     return grown;
