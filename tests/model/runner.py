@@ -1,0 +1,82 @@
+"""Runs schedules: in each step one role, chosen at random, makes one engine call; then everything comes to rest."""
+import api
+import item_worker
+import restore
+import user_worker
+from faults import Faults
+from invariants import Violation, at_rest, check
+from world import World
+
+STEPS = 4000
+ROUNDS_TO_REST = 4000
+
+
+def makers(world):
+    """A function for each role that starts it; the clients first."""
+    clients = [lambda: api.react(world)] * 3 + [lambda: api.add(world)] + [lambda: api.read(world)] * 2
+    workers = [lambda: restore.operate(world)]
+    for p in range(len(world.user_nodes)):
+        workers += [lambda p=p: user_worker.work(world, p)] * 2
+    for q in range(len(world.item_nodes)):
+        workers += [lambda q=q: item_worker.work(world, q)] * 2
+    return clients, workers
+
+
+def run(seed, faults, rules, steps=STEPS):
+    """One schedule. Raises Violation; otherwise returns the world at rest."""
+    world = World(seed, faults, rules)
+    injector = Faults(world)
+    clients, workers = makers(world)
+    make = clients + workers
+    operator = len(clients)
+    roles = [start() for start in make]
+    stalls, kills, stalled = "stall" in faults, "kill" in faults, [0] * len(make)
+    random = world.random
+    for now in range(steps):
+        world.now = now
+        index = int(random() * len(roles))
+        if world.late:
+            world.run_late_calls()
+        if stalled[index] > now:
+            continue
+        if stalls and random() < 0.02:
+            stalled[index] = now + 50 + int(random() * 750)
+        if kills and index != operator and random() < 0.01:
+            roles[index].close()
+            roles[index] = make[index]()
+        injector.strike()
+        next(roles[index])
+    injector.calm()
+    world.calm, world.late_rate = True, 0
+    for role in roles[:operator]:
+        role.close()
+    come_to_rest(world, roles[operator:])
+    check(world)
+    return world
+
+
+def come_to_rest(world, workers):
+    for round_ in range(ROUNDS_TO_REST):
+        world.now += 1
+        if world.late:
+            world.run_late_calls()
+        for role in workers:
+            next(role)
+        if round_ % 20 == 19 and not world.late and at_rest(world):
+            break
+    else:
+        raise Violation("it does not come to rest")
+    for _ in range(40):
+        for role in workers:
+            next(role)
+
+
+def run_many(seed, schedules, faults, rules, steps=STEPS):
+    """Yields (index, violation or None, world or None) of each schedule."""
+    for index in range(schedules):
+        try:
+            world = run(seed * 1_000_000 + index, faults, rules, steps)
+        except Violation as violation:
+            yield index, violation, None
+        else:
+            yield index, None, world
