@@ -54,7 +54,7 @@ def run_batch(world, batch):
             return
         yield
         answer = world.query(world.user_dbs[p], user_side.read_answer, needs)
-        yield
+        yield from world.pause()
 
 
 def acknowledge(world, node, epoch, batch, results):
@@ -106,6 +106,7 @@ def read(world):
         if h is None or not h["complete"]:
             base = world.query(world.item_dbs[q], item_side.read_base, item)
             yield
+            yield from world.pause()
             if base is not None:
                 world.call(world.item_nodes[q], ("m", "I", ("h", item)), item_side.fill, item, *base)
                 yield

@@ -43,6 +43,12 @@ class Faults:
         self.migrates = "migrate" in faults
         world.backups = []
 
+    def freeze_one(self):
+        """Stalls often strike together with a heavy fault: one role wakes up after it with what it knew before."""
+        world = self.world
+        if "stall" in world.faults and world.random() < 0.7:
+            world.stalled[world.below(len(world.stalled))] = world.now + 200 + world.below(1000)
+
     def strike(self):
         """Called at every step."""
         world = self.world
@@ -54,11 +60,11 @@ class Faults:
                 self.nodes[world.below(len(self.nodes))].replicate()
             elif 0.04 < x < 0.07:
                 self.keep_copies()
-            elif x > 0.071 and self.heavy:
+            elif x > 0.073 and self.heavy:
                 self.strike_heavily(self.heavy[world.below(len(self.heavy))])
         if self.migrates:
             self.migrate()
-        if self.correlated and world.restoring and world.random() < 0.03:
+        if self.correlated and world.restoring and world.random() < 0.005:
             self.restart_while_restoring()
 
     def keep_copies(self):
@@ -107,6 +113,7 @@ class Faults:
             world.older_file.add((side, index))
         else:
             return
+        self.freeze_one()
         if side == "p":
             world.history.forget_user_side(index)
         else:
@@ -117,7 +124,7 @@ class Faults:
         """Does every J hold what the store of q has? Beyond that, q can only be rebuilt from relation by reconcile."""
         world = self.world
         stored = [world.item_dbs[q].data["guards"]]
-        if ("q", q) in world.restoring:
+        if world.restoring.get(("q", q)):
             stored.append(world.restoring["q", q])
         for p, node in enumerate(world.user_nodes):
             if not node.keys.get("open"):

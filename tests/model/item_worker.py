@@ -47,6 +47,7 @@ def store(world, q, view, row, entries):
             return
         yield
     if not world.rules.generation or row[0] == view.gen:
+        yield from world.pause()
         world.transact(world.item_dbs[q], item_side.store, view.gen, row[1], entries)
         yield
 
@@ -54,8 +55,10 @@ def store(world, q, view, row, entries):
 def clean(world, q, view):
     """Reads the counts of every item that the window may touch, and brings them to the hashes and the board."""
     items = {effect[0] for entry in view.I if entry[0] > view.K for effect in entry[3]}
+    yield from world.pause()
     got = world.query(world.item_dbs[q], item_side.read_counts, items)
     yield
+    yield from world.pause()
     if got is not None and got[1][0] > view.K:
         keys = ("m", "I", "B") + tuple(("h", item) for item in items)
         world.call(world.item_nodes[q], keys, item_side.clean, *got)
@@ -86,6 +89,7 @@ def trim(world, q):
     yield
     if view is None or not view.open or row is None or None in guards:
         return
+    yield from world.pause()
     if row[2] != view.number:
         world.call(node, ("m",), item_side.adopt, view.number, row[2])
     elif node.epoch == view.epoch or not world.rules.trimconn:

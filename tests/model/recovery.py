@@ -54,7 +54,7 @@ def raise_generation(_world, data, gen):
 def begin(world, node, db, name, seen, row_gen, forget):
     """Waits in case somebody else is recovering, then closes and raises. Returns the new generation, or None."""
     under_way = seen[0] >= 0 and not seen[1]
-    for _ in range(world.below(300 if under_way else 60)):
+    for _ in range(40 + world.below(80) if under_way else world.below(12)):
         yield
         if (node.keys.get("gen", -1), node.keys.get("open", False)) != seen:
             return None
@@ -83,9 +83,8 @@ def recover_user_side(world, p, row_gen, hot_gen, hot_open):
     gen = yield from begin(world, node, db, name, (hot_gen, hot_open), row_gen, forget)
     if gen is None:
         return
-    for q in range(len(world.item_nodes)):
-        if not (yield from raise_at_item_side(world, p, q, gen)):
-            return
+    if not (yield from raise_at_item_sides(world, p, gen)):
+        return
     row = world.query(db, lambda _world, data: (data["gen"], data["pos"], data["guards"], data["number"]))
     yield
     if row is None or row[0] != gen:
@@ -106,26 +105,33 @@ def recover_user_side(world, p, row_gen, hot_gen, hot_open):
     yield
 
 
-def raise_at_item_side(world, p, q, gen):
-    """Fences transfers of older generations at q, until the store of q has the raised guard too."""
-    node, rules = world.item_nodes[q], world.rules
-    while True:
-        epoch = node.epoch
-        reply = world.call(node, ("m", "I", "G"), item_side.raise_guard, p, gen)
-        yield
-        if reply is None and node.wait(epoch):
-            yield
-            if not rules.raisestored:
-                return True
-            got = world.query(world.item_dbs[q], item_side.read_guards)
-            if got is not None and got[0][p][0] >= gen:
-                yield
-                return True
-        yield
+def raise_at_item_sides(world, p, gen):
+    """Fences transfers of older generations at every q, until the stores of all q have the raised guards too."""
+    missing = set(range(len(world.item_nodes)))
+    while missing:
+        for q in sorted(missing):
+            if (yield from raised_at(world, p, q, gen)):
+                missing.discard(q)
         row = world.query(world.user_dbs[p], user_side.read_row)
         yield
         if row is not None and row[0] != gen:
             return False
+    return True
+
+
+def raised_at(world, p, q, gen):
+    node = world.item_nodes[q]
+    epoch = node.epoch
+    reply = world.call(node, ("m", "I", "G"), item_side.raise_guard, p, gen)
+    yield
+    if reply is not None or not node.wait(epoch):
+        return False
+    yield
+    if not world.rules.raisestored:
+        return True
+    got = world.query(world.item_dbs[q], item_side.read_guards)
+    yield
+    return got is not None and got[0][p][0] >= gen
 
 
 def copy_from_item_sides(world, p, gen, row):

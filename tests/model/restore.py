@@ -14,7 +14,7 @@ def operate(world):
         yield
         for side, fault in (("p", "p-restore"), ("q", "q-restore")):
             wanted = fault in world.faults or fault + "-older-file" in world.faults
-            if wanted and not world.calm and world.random() < 0.02:
+            if wanted and not world.calm and world.random() < 0.05:
                 backups = [backup for backup in world.backups if backup[0] == side]
                 if backups:
                     _, index, saved = backups[world.below(len(backups))]
@@ -24,12 +24,13 @@ def operate(world):
 def restore(world, side, index, saved):
     db = (world.user_dbs if side == "p" else world.item_dbs)[index]
     number, first = world.salt(), world.rules.stopfirst
-    world.restoring[side, index] = saved["guards"]
+    world.restoring[side, index] = None
     if first:
         db.stop()
-    yield
+    for _ in range(1 + world.below(6)):
+        yield
     gen = yield from (pin_user_side if side == "p" else pin_item_side)(world, index, saved, number)
-    for _ in range(world.below(30)):
+    for _ in range(world.below(8)):
         yield
     if gen is not None:
         if not first:
@@ -66,6 +67,7 @@ def pin_item_side(world, q, saved, number):
     node = world.item_nodes[q]
     epoch = node.epoch
     reply = world.call(node, ("m", "I"), item_side.pin, saved["pos"], number)
+    world.restoring["q", q] = saved["guards"]
     yield
     if not isinstance(reply, tuple) or not node.wait(epoch):
         return None

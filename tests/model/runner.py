@@ -30,18 +30,18 @@ def run(seed, faults, rules, steps=STEPS):
     make = clients + workers
     operator = len(clients)
     roles = [start() for start in make]
-    stalls, kills, stalled = "stall" in faults, "kill" in faults, [0] * len(make)
-    random = world.random
+    stalls, kills, random = "stall" in faults, "kill" in faults, world.random
+    stalled = world.stalled = [0] * len(make)
     for now in range(steps):
         world.now = now
-        index = int(random() * len(roles))
         if world.late:
             world.run_late_calls()
-        if stalled[index] > now:
-            continue
-        if stalls and random() < 0.02:
+        index = int(random() * len(roles))
+        while stalled[index] > now and min(stalled) <= now:
+            index = int(random() * len(roles))
+        if stalls and random() < 0.01:
             stalled[index] = now + 50 + int(random() * 750)
-        if kills and index != operator and random() < 0.01:
+        if kills and index != operator and random() < 0.005:
             roles[index].close()
             roles[index] = make[index]()
         injector.strike()

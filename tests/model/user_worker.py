@@ -79,6 +79,7 @@ def transfer(world, p, view, sent):
     """Sends to each q what follows its guard. Returns per q the id that q is sure to have."""
     taken_in = [0] * len(world.item_nodes)
     for q, node in enumerate(world.item_nodes):
+        yield from world.pause()
         epoch, guard = node.epoch, world.read(node, ("m", "G"), item_side.read_guard, p)
         yield
         entries = None if guard is None else user_side.entries_after(world.rules, view, q, guard)
@@ -127,6 +128,7 @@ def store(world, p, view, taken_in):
                 break
             entries.append(entry)
     if entries:
+        yield from world.pause()
         world.transact(db, user_side.store, view.gen, row[1], entries)
         yield
 
@@ -138,6 +140,7 @@ def clean(world, p):
     yield
     if row is None:
         return
+    yield from world.pause()
     world.call(node, ("m", "J"), user_side.clean, row[0], row[1])
     yield
     for note in list(node.keys.get("X", ())):
@@ -172,6 +175,7 @@ def trim(world, p):
     yield
     if row is None:
         return
+    yield from world.pause()
     if row[2] != view.number:
         world.call(node, ("m",), user_side.adopt, view.number, row[2])
     elif node.epoch == view.epoch or not world.rules.trimconn:

@@ -21,6 +21,7 @@ class World:
         self.random, self.chance, self.faults, self.rules = chance.random, chance, faults, rules
         self.now, self.calm = 0, False
         self.late, self.late_rate = [], 0.01 if "late" in faults else 0
+        self.pauses = "stall" in faults
         self.lose_replies = "unknown" in faults
         self.history = History(USERS, ITEMS, USER_PARTITIONS)
         replicas = 2 if "two-replicas" in faults else 1
@@ -46,6 +47,12 @@ class World:
 
     def salt(self):
         return self.chance.getrandbits(30)
+
+    def pause(self):
+        """A stall where stale knowledge is dangerous: between what a role has read and the write that relies on it."""
+        if self.pauses and not self.calm and self.random() < 0.1:
+            for _ in range(self.below(40)):
+                yield
 
     def read(self, node, declared, script, *args):
         """A call that changes nothing. Returns None if Redis refuses it."""
