@@ -80,12 +80,15 @@ class Faults:
             world.backups = (world.backups + [(side, index, databases[index].data.copy())])[-6:]
 
     def migrate(self):
-        world = self.world
-        for node in self.nodes:
-            if node.moved is not None:
-                if world.random() < 0.1:
+        """One step in ten transfers a key of each slot that is being migrated; now and then another one begins."""
+        x = self.world.random()
+        if x < 0.1:
+            for node in self.nodes:
+                if node.moved is not None:
                     node.migrate_one_key()
-            elif world.random() < 0.001 and node.keys.get("open"):
+        elif x < 0.104:
+            node = self.nodes[self.world.below(len(self.nodes))]
+            if node.moved is None and node.keys.get("open"):
                 node.moved = set()
 
     def restart_while_restoring(self):

@@ -5,6 +5,7 @@ The value of (user, item) is 0, or the kind that is set; the two kinds exclude e
 """
 import item_side
 import user_side
+from engines import find
 
 ANYTHING = frozenset((0,) + user_side.KINDS)
 
@@ -100,6 +101,57 @@ class History:
     def forget_item_side(self, q, stored):
         self.eras[q] = self.eras.get(q, 0) + 1
         self.added = {token: x for token, x in self.added.items() if x != q or token in stored}
+
+
+def audit(world):
+    """A role that sees everything: what Redis has must always be the store plus the rest of the stream."""
+    while True:
+        yield
+        index = world.below(len(world.user_nodes) + len(world.item_nodes))
+        if index < len(world.user_nodes):
+            audit_user_side(world, index)
+        else:
+            audit_item_side(world, index - len(world.user_nodes))
+
+
+def rest_of(world, st, data, stream):
+    """The entries that are not stored yet; None if the partition is not open or its stream diverged."""
+    if not st.get("open") or st["gen"] != data["gen"]:
+        return None
+    index = find(world.rules, st[stream], st["mark"], data["pos"])
+    return None if index is None else st[stream][index:]
+
+
+def audit_user_side(world, p):
+    st, data = world.user_nodes[p].keys, world.user_dbs[p].data
+    rest = rest_of(world, st, data, "J")
+    if rest is None:
+        return
+    truth = user_side.apply_events(data["relation"], [event for entry in rest for event in entry[2]])
+    for user, item in world.history.base:
+        if user % len(world.user_nodes) == p:
+            for kind in user_side.KINDS:
+                hot = user_side.hot_value(world, st, user, item, kind)
+                if hot is not None and hot != ((user, item, kind) in truth):
+                    raise Violation(f"the hot tier says {hot} of {(user, item, kind)}, the store and J say {1 - hot}")
+
+
+def audit_item_side(world, q):
+    st, data = world.item_nodes[q].keys, world.item_dbs[q].data
+    rest = rest_of(world, st, data, "I")
+    if rest is None:
+        return
+    count = data["count"].copy()
+    for entry in rest:
+        for item, counter, change in entry[3]:
+            count[item, counter] = count.get((item, counter), 0) + change
+    for item in range(q, len(world.item_nodes) * 2, len(world.item_nodes)):
+        h = st.get(("h", item))
+        if h is not None and h["complete"]:
+            for counter in item_side.COUNTERS:
+                if h.get(counter, 0) != count.get((item, counter), 0):
+                    raise Violation(f"hash {counter} of item {item} is {h.get(counter, 0)}, "
+                                    f"the store and I say {count.get((item, counter), 0)}")
 
 
 def at_rest(world):

@@ -4,7 +4,7 @@ import item_worker
 import restore
 import user_worker
 from faults import Faults
-from invariants import Violation, at_rest, check
+from invariants import Violation, at_rest, audit, check
 from world import World
 
 STEPS = 4000
@@ -14,7 +14,7 @@ ROUNDS_TO_REST = 4000
 def makers(world):
     """A function for each role that starts it; the clients first."""
     clients = [lambda: api.react(world)] * 3 + [lambda: api.add(world)] + [lambda: api.read(world)] * 2
-    workers = [lambda: restore.operate(world)]
+    workers = [lambda: restore.operate(world), lambda: audit(world)]
     for p in range(len(world.user_nodes)):
         workers += [lambda p=p: user_worker.work(world, p)] * 2
     for q in range(len(world.item_nodes)):
@@ -34,7 +34,7 @@ def run(seed, faults, rules, steps=STEPS):
     stalled = world.stalled = [0] * len(make)
     for now in range(steps):
         world.now = now
-        if world.late:
+        if world.late and world.next_late <= world.now:
             world.run_late_calls()
         index = int(random() * len(roles))
         while stalled[index] > now and min(stalled) <= now:
@@ -58,7 +58,7 @@ def run(seed, faults, rules, steps=STEPS):
 def come_to_rest(world, workers):
     for round_ in range(ROUNDS_TO_REST):
         world.now += 1
-        if world.late:
+        if world.late and world.next_late <= world.now:
             world.run_late_calls()
         for role in workers:
             next(role)
@@ -71,9 +71,9 @@ def come_to_rest(world, workers):
             next(role)
 
 
-def run_many(seed, schedules, faults, rules, steps=STEPS):
+def run_many(seed, schedules, faults, rules, steps=STEPS, first=0):
     """Yields (index, violation or None, world or None) of each schedule."""
-    for index in range(schedules):
+    for index in range(first, first + schedules):
         try:
             world = run(seed * 1_000_000 + index, faults, rules, steps)
         except Violation as violation:

@@ -20,6 +20,7 @@ class World:
         chance = random.Random(seed)
         self.random, self.chance, self.faults, self.rules = chance.random, chance, faults, rules
         self.now, self.calm = 0, False
+        self.next_late = 0                  # when the first of the late calls is due
         self.late, self.late_rate = [], 0.01 if "late" in faults else 0
         self.pauses = "stall" in faults
         self.lose_replies = "unknown" in faults
@@ -85,14 +86,14 @@ class World:
     def postpone(self, engine, declared, script, args):
         if self.random() < 0.8:             # otherwise the call never reaches the engine
             due = self.now + 1 + self.below(LATEST)
+            self.next_late = min(due, self.next_late) if self.late else due
             self.late.append((due, engine, engine.epoch, declared, script, args))
 
     def run_late_calls(self):
         """Runs the abandoned calls that are due, each on the connection on which it was sent, if that still exists."""
         due = [call for call in self.late if call[0] <= self.now]
-        if not due:
-            return
         self.late = [call for call in self.late if call[0] > self.now]
+        self.next_late = min((call[0] for call in self.late), default=0)
         for _, engine, epoch, declared, script, args in due:
             if engine.epoch != epoch:
                 continue
