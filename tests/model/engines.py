@@ -53,14 +53,14 @@ class Redis:
     `epoch` stands for the connection: it changes whenever the keys are served by another process, so a caller that
     remembers the epoch knows whether it still talks to the same primary.
     """
-    __slots__ = ("rules", "random", "keys", "replicas", "epoch", "file", "moved")
+    __slots__ = ("rules", "random", "keys", "replicas", "epoch", "files", "moved")
 
     def __init__(self, rules, random, keys, replicas):
         self.rules, self.random = rules, random
         self.keys = keys
         self.replicas = [keys.copy() for _ in range(replicas)]
         self.epoch = 0
-        self.file = None    # an older append-only file, if one was kept
+        self.files = []     # older append-only files
         self.moved = None   # while the slot is being migrated: the keys that are already at the target
 
     def wait(self, epoch):

@@ -64,20 +64,22 @@ class Faults:
                 self.strike_heavily(self.heavy[world.below(len(self.heavy))])
         if self.migrates:
             self.migrate()
-        if self.correlated and world.restoring and world.random() < 0.005:
-            self.restart_while_restoring()
+        if self.correlated and world.restoring:
+            # More often before the stream is pinned, where the restore has to notice it.
+            if world.random() < (0.02 if None in world.restoring.values() else 0.005):
+                self.restart_while_restoring()
 
     def keep_copies(self):
         """Keeps an append-only file of one primary, and a backup of one database."""
         world = self.world
         node = self.nodes[world.below(len(self.nodes))]
         if "gen" in node.keys:
-            node.file = node.keys.copy()
+            node.files = (node.files + [node.keys.copy()])[-4:]
         side = "pq"[world.below(2)]
         databases = world.user_dbs if side == "p" else world.item_dbs
         index = world.below(len(databases))
         if databases[index].up:
-            world.backups = (world.backups + [(side, index, databases[index].data.copy())])[-6:]
+            world.backups = (world.backups + [(side, index, databases[index].data.copy())])[-12:]
 
     def migrate(self):
         """One step in ten transfers a key of each slot that is being migrated; now and then another one begins."""
@@ -94,7 +96,7 @@ class Faults:
     def restart_while_restoring(self):
         world = self.world
         side, index = list(world.restoring)[world.below(len(world.restoring))]
-        if side in self.correlated:
+        if side in self.correlated and (side, index) not in world.older_file:
             self.strike_partition(side + "-older-file", index)
 
     def strike_heavily(self, fault):
@@ -111,8 +113,8 @@ class Faults:
             return
         if fault.endswith("lost"):
             node.become({})
-        elif node.file is not None:
-            node.become(node.file)
+        elif node.files:
+            node.become(node.files[world.below(len(node.files))])
             world.older_file.add((side, index))
         else:
             return

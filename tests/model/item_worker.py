@@ -16,8 +16,9 @@ def work(world, q):
         index = find(world.rules, view.I, view.mark, row[1]) if view.open else None
         if not view.open or row[0] > view.gen or \
                 (row[0] == view.gen and index is None and row[1][0] >= view.mark[0]):
-            yield from recovery.recover_item_side(world, q, row[0], view.gen, view.open)
-            continue
+            if not view.open or row[2] == view.number or not world.rules.closenumber:
+                yield from recovery.recover_item_side(world, q, row, view)
+                continue
         if index is not None:
             yield from store(world, q, view, row, view.I[index:index + 1 + world.below(3)])
         yield from clean(world, q, view)
@@ -93,6 +94,6 @@ def trim(world, q):
     if row[2] != view.number:
         world.call(node, ("m",), item_side.adopt, view.number, row[2])
     elif node.epoch == view.epoch or not world.rules.trimconn:
-        keep = (0, 2, 8)[world.below(3)]
+        keep = (0, 3, 12)[world.below(3)]
         world.call(node, ("m", "I"), item_side.trim, row[1][0], row[2], [g[q] for g in guards], keep)
     yield

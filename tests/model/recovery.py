@@ -12,11 +12,17 @@ from invariants import Violation
 
 # ---- the steps that both sides share
 
-def close(world, st, name, seen, gen, forget):
-    """Takes no more writes: only if the partition is still as it was seen, (generation, open)."""
+def close(world, st, name, seen, number, gen, forget):
+    """Takes no more writes: only if the partition is still as it was seen, (generation, open).
+
+    `number` is that of the database with which the stream was compared. If the database was restored since, the
+    comparison means nothing.
+    """
     if (st.get("gen", -1), st.get("open", False)) != seen:
         return BUSY
     if st.get("open"):
+        if world.rules.closenumber and st["number"] != number:
+            return BUSY
         abandon(world, name, forget)
     st["gen"], st["open"] = gen, False
     return gen
@@ -51,16 +57,16 @@ def raise_generation(_world, data, gen):
     return True
 
 
-def begin(world, node, db, name, seen, row_gen, forget):
+def begin(world, node, db, name, seen, row, forget):
     """Waits in case somebody else is recovering, then closes and raises. Returns the new generation, or None."""
     under_way = seen[0] >= 0 and not seen[1]
     for _ in range(40 + world.below(80) if under_way else world.below(12)):
         yield
         if (node.keys.get("gen", -1), node.keys.get("open", False)) != seen:
             return None
-    gen, epoch = max(row_gen, seen[0]) + 1, node.epoch
+    gen, epoch = max(row[0], seen[0]) + 1, node.epoch
     if world.rules.fence:
-        if world.call(node, ("m",), close, name, seen, gen, forget) != gen:
+        if world.call(node, ("m",), close, name, seen, row[2], gen, forget) != gen:
             return None
         yield
         if not node.wait(epoch):
@@ -74,33 +80,33 @@ def begin(world, node, db, name, seen, row_gen, forget):
 
 # ---- user side
 
-def recover_user_side(world, p, row_gen, hot_gen, hot_open):
+def recover_user_side(world, p, row, view):
     name, node, db = ("p", p), world.user_nodes[p], world.user_dbs[p]
 
     def forget():
         world.history.forget_user_side(p)
 
-    gen = yield from begin(world, node, db, name, (hot_gen, hot_open), row_gen, forget)
+    gen = yield from begin(world, node, db, name, (view.gen, view.open), row, forget)
     if gen is None:
         return
     if not (yield from raise_at_item_sides(world, p, gen)):
         return
-    row = world.query(db, lambda _world, data: (data["gen"], data["pos"], data["guards"], data["number"]))
+    rows = world.query(db, lambda _world, data: (data["gen"], data["pos"], data["guards"], data["number"]))
     yield
-    if row is None or row[0] != gen:
+    if rows is None or rows[0] != gen:
         return
-    copies = yield from copy_from_item_sides(world, p, gen, row)
+    copies = yield from copy_from_item_sides(world, p, gen, rows)
     if copies is None:
         return
     ends = [end for _, _, end in copies]
-    top = max([row[1][0]] + [end[1] for end in ends]) if world.rules.idspast else 0
+    top = max([rows[1][0]] + [end[1] for end in ends]) if world.rules.idspast else 0
     mark = top + 1, world.salt()
     guards = tuple((gen,) + end[1:] for end in ends)
-    if world.transact(db, finish_user_rows, gen, row[1], copies, mark, guards) is not True:
+    if world.transact(db, finish_user_rows, gen, rows[1], copies, mark, guards) is not True:
         return
     yield
     numbers = tuple([other.data["number"] for other in world.item_dbs])
-    fresh = user_side.new(gen, mark, guards, None if world.rules.openfilter else frozenset(), row[3], numbers)
+    fresh = user_side.new(gen, mark, guards, None if world.rules.openfilter else frozenset(), rows[3], numbers)
     world.call(node, ("m",), open_with, name, gen, fresh, forget)
     yield
 
@@ -134,7 +140,7 @@ def raised_at(world, p, q, gen):
     return got is not None and got[0][p][0] >= gen
 
 
-def copy_from_item_sides(world, p, gen, row):
+def copy_from_item_sides(world, p, gen, rows):
     """Per q: (kind of copy, what to apply to relation, the guard that relation has afterwards)."""
     copies = []
     for q, node in enumerate(world.item_nodes):
@@ -143,7 +149,7 @@ def copy_from_item_sides(world, p, gen, row):
         if source is None or source[2][0] < gen:
             return None
         entries, before, end = source
-        start = copy_start(world.rules, entries, before, row[1], row[2][q])
+        start = copy_start(world.rules, entries, before, rows[1], rows[2][q])
         if start is not None or not world.rules.rebuild:
             events = [event for what in entries[start or 0:] if what[0] == "events" for event in what[3]]
             copies.append(("events", events, end))
@@ -185,14 +191,14 @@ def finish_user_rows(world, data, gen, pos, copies, mark, guards):
 
 # ---- item side
 
-def recover_item_side(world, q, row_gen, hot_gen, hot_open):
+def recover_item_side(world, q, row, view):
     """q starts from what its store has; every p sends again what follows the stored guards."""
     name, node, db = ("q", q), world.item_nodes[q], world.item_dbs[q]
 
     def forget():
         world.history.forget_item_side(q, db.data["ledger"])
 
-    gen = yield from begin(world, node, db, name, (hot_gen, hot_open), row_gen, forget)
+    gen = yield from begin(world, node, db, name, (view.gen, view.open), row, forget)
     if gen is None:
         return
     got = world.query(db, lambda _world, data: (data["gen"], data["pos"], data["guards"], data["count"], data["number"]))

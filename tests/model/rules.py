@@ -47,6 +47,8 @@ RULES = {
     # recovery
     "fence": Rule("a recovery first closes the partition in Redis under its generation, and opens only that one",
                   "p-lost", 0),
+    "closenumber": Rule("a recovery closes an open partition only if Redis has the number of the database with which "
+                        "the stream was compared", "q-restore-older-file", 0),
     "fromi": Rule("a lost p copies from I before it takes writes", "p-lost", 0),
     "raisestored": Rule("the recovery of p waits until every q has stored the raised guard", "p-lost,q-lost", 0),
     "pairs": Rule("relation keeps a guard for each q, and the copy starts there", "p-lost,q-lost", 0),

@@ -9,7 +9,7 @@ def work(world, p):
     sent = [0] * len(world.item_nodes)      # used only without the rule "resend"
     while True:
         trouble = yield from diverged(world, p)
-        if trouble:
+        if trouble and (not trouble[1].open or trouble[0][2] == trouble[1].number or not world.rules.closenumber):
             yield from recovery.recover_user_side(world, p, *trouble)
             continue
         view = yield from gated_view(world, p)
@@ -33,9 +33,9 @@ def read_view(world, p):
 def diverged(world, p):
     """Does J hold everything that others have of it? Guards and position are read first, then J.
 
-    Returns None, or what was seen: the generation in the store, the generation and openness in Redis.
+    Returns None, or what was seen: the row of the store and the view of Redis.
     """
-    rules, guards = world.rules, []
+    guards = []
     for node in world.item_nodes:
         guards.append(world.read(node, ("m", "G"), item_side.read_guard, p))
         yield
@@ -45,18 +45,22 @@ def diverged(world, p):
     yield
     if view is None or row is None:
         return None
+    return (row, view) if not holds(world.rules, row, guards, view) else None
+
+
+def holds(rules, row, guards, view):
+    """Is p open, and does its J hold the stored position and the guards that are not older than what was trimmed?"""
     gen, pos, _ = row
-    seen = gen, view.gen, view.open
     if not view.open or (rules.generation and gen > view.gen):
-        return seen
+        return False
     if gen == view.gen:
         if pos[0] >= view.mark[0] and user_side.find(rules, view.J, view.mark, pos) is None:
-            return seen
+            return False
         for q, guard in enumerate(guards):
             if guard is not None and guard[0] >= view.gen and guard[1] >= view.trims[q][1] \
                     and user_side.entries_after(rules, view, q, guard) is None:
-                return seen
-    return None
+                return False
+    return True
 
 
 def gated_view(world, p):
@@ -179,6 +183,6 @@ def trim(world, p):
     if row[2] != view.number:
         world.call(node, ("m",), user_side.adopt, view.number, row[2])
     elif node.epoch == view.epoch or not world.rules.trimconn:
-        keep = (0, 2, 8)[world.below(3)]
+        keep = (0, 3, 12)[world.below(3)]
         world.call(node, ("m", "J"), user_side.trim, row[1][0], row[2], guards, numbers, keep)
     yield
