@@ -56,6 +56,8 @@ RULES = {
     "idspast": Rule("the ids of a new generation start past all guards", "p-lost", 0),
     "pin": Rule("a restore gives the database a new number, and a trim has to name the one that Redis has",
                 "q-restore", 0),
+    "pingen": Rule("a stream is pinned only if Redis and the database have the same generation",
+                   "q-restore-older-file", 0),
     "stopfirst": Rule("a database is stopped before the stream is pinned", "q-restore-older-file", 0),
     "restorereach": Rule("the database of q is restored only if every J holds the guard that q has",
                          "q-restore-older-file", 0),
