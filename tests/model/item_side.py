@@ -289,14 +289,12 @@ def trim(world, st, stored, number, guards, keep):
 
 # ---- restored databases
 
-def pin(world, st, gen, pos, number):
+def pin(world, st, pos, number):
     """Before q's database is restored: only if I reaches back to the restored position.
 
     Returns the generation and the guards.
     """
-    if not st.get("open") or (world.rules.pingen and st["gen"] != gen):
-        return BUSY
-    if find(world.rules, st["I"], st["mark"], pos) is None:
+    if not st.get("open") or find(world.rules, st["I"], st["mark"], pos) is None:
         return BUSY
     st["number"] = number
     return st["gen"], st["G"]

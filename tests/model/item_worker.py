@@ -14,17 +14,26 @@ def work(world, q):
         if row is None or view is None:
             continue
         index = find(world.rules, view.I, view.mark, row[1]) if view.open else None
-        if not view.open or row[0] > view.gen or \
-                (row[0] == view.gen and index is None and row[1][0] >= view.mark[0]):
-            if not view.open or row[2] == view.number or not world.rules.closenumber:
+        if index is None or row[0] != view.gen:
+            row = yield from diverged(world, q, row, view)
+            if row is not None and (not view.open or row[2] == view.number or not world.rules.closenumber):
                 yield from recovery.recover_item_side(world, q, row, view)
                 continue
-        if index is not None:
+        elif index < len(view.I):
             yield from store(world, q, view, row, view.I[index:index + 1 + world.below(3)])
         yield from clean(world, q, view)
         yield from expire(world, q)
         if world.random() < 0.3:
             yield from trim(world, q)
+
+
+def diverged(world, q, row, view):
+    """The row of the store if the stream does not hold its position, otherwise None."""
+    if view.open and recovery.behind(row, view):
+        row = world.query(world.item_dbs[q], item_side.read_row)
+        yield
+        return row if row is not None and recovery.behind(row, view) and world.rules.behind else None
+    return row
 
 
 def read_view(world, q):
@@ -37,8 +46,6 @@ def read_view(world, q):
 
 def store(world, q, view, row, entries):
     """Gates what was read, then stores it."""
-    if not entries:
-        return
     node = world.item_nodes[q]
     if world.rules.gate:
         if world.call(node, ("lease",), user_side.write_lease) in (LOST, TRYAGAIN):

@@ -57,6 +57,15 @@ def raise_generation(_world, data, gen):
     return True
 
 
+def behind(row, view):
+    """Does the database need what the stream no longer has, or has it an older generation than an open partition?
+
+    This proves something only if the row was read after the view, because otherwise the stream may have been trimmed
+    by what was stored in between.
+    """
+    return row[0] < view.gen or (row[0] == view.gen and row[1][0] < view.mark[0])
+
+
 def begin(world, node, db, name, seen, row, forget):
     """Waits in case somebody else is recovering, then closes and raises. Returns the new generation, or None."""
     under_way = seen[0] >= 0 and not seen[1]
@@ -105,8 +114,12 @@ def recover_user_side(world, p, row, view):
     if world.transact(db, finish_user_rows, gen, rows[1], copies, mark, guards) is not True:
         return
     yield
-    numbers = tuple([other.data["number"] for other in world.item_dbs])
-    fresh = user_side.new(gen, mark, guards, None if world.rules.openfilter else frozenset(), rows[3], numbers)
+    numbers = []
+    for other in world.item_dbs:
+        got = world.query(other, item_side.read_guards)
+        numbers.append(got and got[1])      # if that database is away, a worker sets its number later
+        yield
+    fresh = user_side.new(gen, mark, guards, None if world.rules.openfilter else frozenset(), rows[3], tuple(numbers))
     world.call(node, ("m",), open_with, name, gen, fresh, forget)
     yield
 
@@ -201,7 +214,7 @@ def recover_item_side(world, q, row, view):
     gen = yield from begin(world, node, db, name, (view.gen, view.open), row, forget)
     if gen is None:
         return
-    got = world.query(db, lambda _world, data: (data["gen"], data["pos"], data["guards"], data["count"], data["number"]))
+    got = world.query(db, lambda _world, data: tuple(data[x] for x in ("gen", "pos", "guards", "count", "number")))
     yield
     if got is None or got[0] != gen:
         return

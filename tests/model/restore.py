@@ -57,7 +57,7 @@ def pin_user_side(world, p, saved, number):
     """Returns the generation, or None if the stream does not reach or the pin is not certain."""
     node = world.user_nodes[p]
     epoch = node.epoch
-    reply = world.call(node, ("m", "J"), user_side.pin, world.user_dbs[p].data["gen"], saved["pos"], number)
+    reply = world.call(node, ("m", "J"), user_side.pin, saved["pos"], number)
     yield
     return reply if isinstance(reply, int) and node.wait(epoch) else None
 
@@ -66,7 +66,7 @@ def pin_item_side(world, q, saved, number):
     """I is pinned, and every J as far as it concerns q."""
     node = world.item_nodes[q]
     epoch = node.epoch
-    reply = world.call(node, ("m", "I"), item_side.pin, world.item_dbs[q].data["gen"], saved["pos"], number)
+    reply = world.call(node, ("m", "I"), item_side.pin, saved["pos"], number)
     world.restoring["q", q] = saved["guards"]
     yield
     if not isinstance(reply, tuple) or not node.wait(epoch):

@@ -49,6 +49,8 @@ RULES = {
                   "p-lost", 0),
     "closenumber": Rule("a recovery closes an open partition only if Redis has the number of the database with which "
                         "the stream was compared", "q-restore-older-file", 0),
+    "behind": Rule("a database that is behind what was trimmed, or behind the generation of Redis, is a divergence too",
+                   "q-restore-older-file", 0),
     "fromi": Rule("a lost p copies from I before it takes writes", "p-lost", 0),
     "raisestored": Rule("the recovery of p waits until every q has stored the raised guard", "p-lost,q-lost", 0),
     "pairs": Rule("relation keeps a guard for each q, and the copy starts there", "p-lost,q-lost", 0),
@@ -56,8 +58,6 @@ RULES = {
     "idspast": Rule("the ids of a new generation start past all guards", "p-lost", 0),
     "pin": Rule("a restore gives the database a new number, and a trim has to name the one that Redis has",
                 "q-restore", 0),
-    "pingen": Rule("a stream is pinned only if Redis and the database have the same generation",
-                   "q-restore-older-file", 0),
     "stopfirst": Rule("a database is stopped before the stream is pinned", "q-restore-older-file", 0),
     "restorereach": Rule("the database of q is restored only if every J holds the guard that q has",
                          "q-restore-older-file", 0),

@@ -282,11 +282,9 @@ def trim(world, st, stored, number, guards, numbers, keep):
 
 # ---- restored databases
 
-def pin(world, st, gen, pos, number):
+def pin(world, st, pos, number):
     """Before p's database is restored: only if J reaches back to the restored position. Returns the generation."""
-    if not st.get("open") or (world.rules.pingen and st["gen"] != gen):
-        return BUSY
-    if find(world.rules, st["J"], st["mark"], pos) is None:
+    if not st.get("open") or find(world.rules, st["J"], st["mark"], pos) is None:
         return BUSY
     st["number"] = number
     return st["gen"]

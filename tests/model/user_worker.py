@@ -45,6 +45,10 @@ def diverged(world, p):
     yield
     if view is None or row is None:
         return None
+    if view.open and recovery.behind(row, view):
+        row = world.query(world.user_dbs[p], user_side.read_row)
+        yield
+        return (row, view) if row is not None and recovery.behind(row, view) and world.rules.behind else None
     return (row, view) if not holds(world.rules, row, guards, view) else None
 
 
