@@ -24,6 +24,7 @@ class Op:
         self.executed, self.told, self.closed = False, None, False
 
     def after(self, value):
+        """The value of (user, item) after this operation."""
         if self.want:
             return self.kind
         return 0 if value == self.kind else value
@@ -152,6 +153,15 @@ def audit_item_side(world, q):
                 if h.get(counter, 0) != count.get((item, counter), 0):
                     raise Violation(f"hash {counter} of item {item} is {h.get(counter, 0)}, "
                                     f"the store and I say {count.get((item, counter), 0)}")
+
+
+def check_trim(world, st, entries, mark):
+    """Called before a trim changes a stream to these entries: the database must find its position in what remains."""
+    stream = st["J"] if "J" in st else st["I"]
+    for position in world.positions_needed(st):
+        if find(world.rules, entries, mark, position) is None \
+                and find(world.rules, stream, st["mark"], position) is not None:
+            raise Violation("a trim dropped entries that the database has not stored")
 
 
 def at_rest(world):

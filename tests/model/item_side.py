@@ -283,6 +283,7 @@ def trim(world, st, stored, number, guards, keep):
         if what[0] != "add":
             gone = put_at(gone, what[1], what[2])
         mark, entries = entries[0][:2], entries[1:]
+    world.check_trim(world, st, entries, mark)
     st["I"], st["mark"], st["frm"] = entries, mark, gone
     return None
 

@@ -97,7 +97,7 @@ def trim(world, q):
     yield
     if view is None or not view.open or row is None or None in guards:
         return
-    yield from world.pause()
+    yield from world.pause(world.trim_pause)
     if row[2] != view.number:
         world.call(node, ("m",), item_side.adopt, view.number, row[2])
     elif node.epoch == view.epoch or not world.rules.trimconn:

@@ -30,9 +30,12 @@ def restore(world, side, index, saved):
     for _ in range(1 + world.below(6)):
         yield
     gen = yield from (pin_user_side if side == "p" else pin_item_side)(world, index, saved, number)
+    if gen is not None:
+        world.pinned[side, index] = saved
     for _ in range(world.below(8)):
         yield
     if gen is not None:
+        del world.pinned[side, index]
         if not first:
             db.stop()
         if side == "q":
@@ -41,6 +44,9 @@ def restore(world, side, index, saved):
         world.injected[side + "-restore"] = world.injected.get(side + "-restore", 0) + 1
     elif first:
         db.start(db.data)
+    if side + "-restore-older-file" in world.faults:
+        for _ in range(world.below(8)):     # a restart from an older file is likely in this time, too
+            yield
     del world.restoring[side, index]
     yield
 
@@ -59,6 +65,7 @@ def pin_user_side(world, p, saved, number):
     epoch = node.epoch
     reply = world.call(node, ("m", "J"), user_side.pin, saved["pos"], number)
     yield
+    world.restoring["p", p] = saved
     return reply if isinstance(reply, int) and node.wait(epoch) else None
 
 
@@ -67,7 +74,7 @@ def pin_item_side(world, q, saved, number):
     node = world.item_nodes[q]
     epoch = node.epoch
     reply = world.call(node, ("m", "I"), item_side.pin, saved["pos"], number)
-    world.restoring["q", q] = saved["guards"]
+    world.restoring["q", q] = saved
     yield
     if not isinstance(reply, tuple) or not node.wait(epoch):
         return None

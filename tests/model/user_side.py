@@ -276,6 +276,7 @@ def trim(world, st, stored, number, guards, numbers, keep):
         mark = entry[:2]
         for q in entry[3]:
             trims = put_at(trims, q, (st["gen"],) + mark)
+    world.check_trim(world, st, entries, mark)
     st["J"], st["mark"], st["trims"] = entries, mark, trims
     return None
 

@@ -183,7 +183,7 @@ def trim(world, p):
     yield
     if row is None:
         return
-    yield from world.pause()
+    yield from world.pause(world.trim_pause)
     if row[2] != view.number:
         world.call(node, ("m",), user_side.adopt, view.number, row[2])
     elif node.epoch == view.epoch or not world.rules.trimconn:

@@ -4,7 +4,7 @@ import random
 import item_side
 import user_side
 from engines import LOST, TRYAGAIN, Database, Redis
-from invariants import History
+from invariants import History, check_trim
 
 USER_PARTITIONS = 2
 ITEM_PARTITIONS = 2
@@ -19,10 +19,12 @@ class World:
     def __init__(self, seed, faults, rules):
         chance = random.Random(seed)
         self.random, self.chance, self.faults, self.rules = chance.random, chance, faults, rules
-        self.now, self.calm = 0, False
+        self.now, self.calm, self.check_trim = 0, False, check_trim
         self.next_late = 0                  # when the first of the late calls is due
         self.late, self.late_rate = [], 0.01 if "late" in faults else 0
         self.pauses = "stall" in faults
+        # A stale trim is most dangerous where a restore and a restart meet.
+        self.trim_pause = 0.5 if faults & {"p-restore-older-file", "q-restore-older-file"} else 0.1
         self.lose_replies = "unknown" in faults
         self.history = History(USERS, ITEMS, USER_PARTITIONS)
         replicas = 2 if "two-replicas" in faults else 1
@@ -35,7 +37,8 @@ class World:
                            for _ in range(ITEM_PARTITIONS)]
         self.user_dbs = [Database(user_side.new_rows(ITEM_PARTITIONS)) for _ in range(USER_PARTITIONS)]
         self.item_dbs = [Database(item_side.new_rows(USER_PARTITIONS)) for _ in range(ITEM_PARTITIONS)]
-        self.restoring = {}                 # item partition: the guards of the backup that is being restored
+        self.restoring = {}                 # (side, partition): the backup, once its stream is pinned; before, None
+        self.pinned = {}                    # the same from the moment when the pin is certain, until it is restored
         self.older_file = set()             # partitions that restarted from an older file and did not recover yet
         self.injected, self.rebuilt = {}, 0
 
@@ -49,11 +52,23 @@ class World:
     def salt(self):
         return self.chance.getrandbits(30)
 
-    def pause(self):
+    def pause(self, rate=0.1):
         """A stall where stale knowledge is dangerous: between what a role has read and the write that relies on it."""
-        if self.pauses and not self.calm and self.random() < 0.1:
+        if self.pauses and not self.calm and self.random() < rate:
             for _ in range(self.below(40)):
                 yield
+
+    def positions_needed(self, st):
+        """What the stream of these keys must hold: the stored position, and that of a backup that is being restored.
+
+        Only checks use this.
+        """
+        for side, nodes, dbs in (("p", self.user_nodes, self.user_dbs), ("q", self.item_nodes, self.item_dbs)):
+            for index, node in enumerate(nodes):
+                if node.keys is st:
+                    saved = self.pinned.get((side, index))
+                    return [rows["pos"] for rows in (dbs[index].data, saved) if rows]
+        return []
 
     def read(self, node, declared, script, *args):
         """A call that changes nothing. Returns None if Redis refuses it."""
