@@ -66,7 +66,7 @@ class Faults:
             self.migrate()
         if self.correlated and world.restoring:
             # More often before the stream is pinned, where the restore has to notice it.
-            if world.random() < (0.02 if None in world.restoring.values() else 0.01):
+            if world.random() < (0.02 if None in world.restoring.values() else 0.01 if world.many_restarts else 0.005):
                 self.restart_while_restoring()
 
     def keep_copies(self):
@@ -96,7 +96,7 @@ class Faults:
     def restart_while_restoring(self):
         world = self.world
         side, index = list(world.restoring)[world.below(len(world.restoring))]
-        if side in self.correlated:
+        if side in self.correlated and (side == "p" or (side, index) not in world.older_file):
             self.strike_partition(side + "-older-file", index)
 
     def strike_heavily(self, fault):

@@ -44,7 +44,7 @@ def restore(world, side, index, saved):
         world.injected[side + "-restore"] = world.injected.get(side + "-restore", 0) + 1
     elif first:
         db.start(db.data)
-    if side + "-restore-older-file" in world.faults:
+    if side == "p" and world.many_restarts:
         for _ in range(world.below(8)):     # a restart from an older file is likely in this time, too
             yield
     del world.restoring[side, index]

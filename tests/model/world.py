@@ -23,8 +23,9 @@ class World:
         self.next_late = 0                  # when the first of the late calls is due
         self.late, self.late_rate = [], 0.01 if "late" in faults else 0
         self.pauses = "stall" in faults
-        # A stale trim is most dangerous where a restore and a restart meet.
-        self.trim_pause = 0.5 if faults & {"p-restore-older-file", "q-restore-older-file"} else 0.1
+        # A stale trim is most dangerous where a restore and a restart meet; p can restart again and again.
+        self.many_restarts = "p-restore-older-file" in faults
+        self.trim_pause = 0.5 if self.many_restarts else 0.1
         self.lose_replies = "unknown" in faults
         self.history = History(USERS, ITEMS, USER_PARTITIONS)
         replicas = 2 if "two-replicas" in faults else 1
