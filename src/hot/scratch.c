@@ -1,19 +1,16 @@
 #include "hot/scratch.h"
 
-#include <stdlib.h>
+#include "base/array.h"
 
-/* Grows to twice the size, at least by `least`. Returns the array, or NULL with everything as it was. */
+/* Makes room for `count` more entries. Returns the array, or NULL and nothing has changed. */
 static void *grow(void *array, size_t entry_size, uint32_t used, uint32_t *capacity, size_t count,
                   size_t least)
 {
-    size_t needed = used + count;
-    size_t wanted = (size_t)*capacity * 2 + least;
-    wanted = wanted < needed ? needed : wanted;
-    if (wanted > UINT32_MAX)
+    size_t room = *capacity, needed = used + count;
+    if (needed > UINT32_MAX / 2)
         return NULL;
-    void *grown = realloc(array, wanted * entry_size);
-    if (grown != NULL)
-        *capacity = (uint32_t)wanted;
+    void *grown = array_grow(array, &room, needed, least, entry_size);
+    *capacity = (uint32_t)room;
     return grown;
 }
 

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "filter/filters.h"
 #include "hot/memory/read.h"
 
@@ -107,12 +108,12 @@ static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item it
 static bool unknown_add(struct lookup *lookup, uint32_t item, uint8_t kind)
 {
     if (lookup->unknown_count == lookup->unknown_capacity) {
-        size_t capacity = lookup->unknown_capacity * 2 + LIMIT_FEED_ITEMS;
-        struct unknown *unknown = realloc(lookup->unknown, capacity * sizeof(*unknown));
+        struct unknown *unknown =
+            array_grow(lookup->unknown, &lookup->unknown_capacity, lookup->unknown_count + 1,
+                       LIMIT_FEED_ITEMS, sizeof(*unknown));
         if (unknown == NULL)
             return false;
         lookup->unknown = unknown;
-        lookup->unknown_capacity = capacity;
     }
     lookup->unknown[lookup->unknown_count++] = (struct unknown){.item = item, .kind = kind};
     return true;
