@@ -37,8 +37,11 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   });
 }
 
-/** 128 bits of chance in hexadecimal digits: an idempotency token. */
+/** 128 bits of chance in hexadecimal digits: an idempotency token. It has to be unique, not secret. */
 export function makeToken(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const bytes = new Uint8Array(16);
+  // Node 18 has no global crypto.
+  if (typeof crypto === "undefined") bytes.forEach((_, i) => { bytes[i] = Math.random() * 256; });
+  else crypto.getRandomValues(bytes);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

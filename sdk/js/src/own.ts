@@ -31,7 +31,9 @@ const isStartOver = (error: unknown): boolean => error instanceof LaudError && e
 const isBadCursor = (error: unknown): boolean => error instanceof LaudError && error.code === "BAD_ARGUMENT";
 
 async function defaultStore(laud: Laud): Promise<OwnStore> {
-  return typeof indexedDB === "undefined" ? new MemoryStore() : await IndexedDbStore.open(`laud ${laud.url}`);
+  if (typeof indexedDB === "undefined") return new MemoryStore();
+  // Some browsers have no storage for private windows.
+  return IndexedDbStore.open(`laud ${laud.url}`).catch(() => new MemoryStore());
 }
 
 export class OwnReactions {
