@@ -9,6 +9,7 @@ from laud import Skip, expect
 
 SDK = os.path.join(laud.ROOT, "sdk", "js")
 MODULES = os.path.join(SDK, "node_modules")
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 
 def run_in_sdk(*words, seconds=2 * laud.WAIT_SECONDS, environment=None):
