@@ -25,15 +25,16 @@ interface Waiting {
   words: string[];
   bytes: number;
   signal: AbortSignal;
+  deadlineMs: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
 export interface Sender {
   /** Sends operations and gives their results. Retries are its own affair. */
-  batch(operations: string[][], signal: AbortSignal): Promise<unknown>;
+  batch(operations: string[][], signal: AbortSignal, deadlineMs: number): Promise<unknown>;
   /** Sends one operation by its own route. */
-  alone(operation: Operation, args: Arguments, signal: AbortSignal): Promise<unknown>;
+  alone(operation: Operation, args: Arguments, signal: AbortSignal, deadlineMs: number): Promise<unknown>;
 }
 
 export class Batcher {
@@ -42,11 +43,11 @@ export class Batcher {
 
   constructor(private readonly clock: Clock, private readonly options: BatchOptions, private readonly sender: Sender) {}
 
-  add(operation: Operation, args: Arguments, signal: AbortSignal): Promise<unknown> {
+  add(operation: Operation, args: Arguments, signal: AbortSignal, deadlineMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const words = wordsOf(operation, args);
       const bytes = words.reduce((sum, word) => sum + 3 * word.length + 3, 2);
-      this.queue.push({ operation, args, words, bytes, signal, resolve, reject });
+      this.queue.push({ operation, args, words, bytes, signal, deadlineMs, resolve, reject });
       this.timer ??= this.clock.after(this.options.delayMs, () => this.flush());
     });
   }
@@ -87,7 +88,8 @@ export class Batcher {
       }, { once: true });
     }
     try {
-      this.settle(calls, await this.sender.batch(calls.map(({ words }) => words), scope.signal));
+      const deadlineMs = Math.max(...calls.map((call) => call.deadlineMs));
+      this.settle(calls, await this.sender.batch(calls.map(({ words }) => words), scope.signal, deadlineMs));
     } catch (error) {
       for (const call of calls) call.reject(error);
     }
@@ -106,8 +108,8 @@ export class Batcher {
     });
   }
 
-  private sendAlone({ operation, args, signal, resolve, reject }: Waiting): void {
-    this.sender.alone(operation, args, signal).then(resolve, reject);
+  private sendAlone({ operation, args, signal, deadlineMs, resolve, reject }: Waiting): void {
+    this.sender.alone(operation, args, signal, deadlineMs).then(resolve, reject);
   }
 }
 

@@ -44,8 +44,8 @@ export class Laud extends Calls {
     this.liveCounts = new LiveCounts(this.transport, this.clock, { ...defaultLive, ...options.live });
     if (options.batch !== false) {
       this.batcher = new Batcher(this.clock, { ...defaultBatch, ...options.batch }, {
-        batch: (operations, signal) => this.exhaust(this.sendBatch(operations, this.retryOptions, signal)),
-        alone: (operation, args, signal) => this.exhaust(this.sendAlone(operation, args, this.retryOptions, signal)),
+        batch: (operations, signal, deadlineMs) => this.exhaust(this.sendBatch(operations, { ...this.retryOptions, deadlineMs }, signal)),
+        alone: (operation, args, signal, deadlineMs) => this.exhaust(this.sendAlone(operation, args, { ...this.retryOptions, deadlineMs }, signal)),
       });
     }
   }
@@ -82,7 +82,7 @@ export class Laud extends Calls {
     }
     const again = (error: LaudError): boolean => isRetryable(error) && !this.exhausted.has(error);
     return await retry(this.clock, { ...settings, attemptMs: Infinity }, again, options.signal,
-      (signal) => batcher.add(operation, args, signal)) as T;
+      (signal) => batcher.add(operation, args, signal, settings.deadlineMs)) as T;
   }
 
   private sendBatch(operations: string[][], settings: RetryOptions, signal: AbortSignal | undefined): Promise<unknown> {

@@ -131,7 +131,7 @@ export class OwnReactions {
     await this.running?.catch(() => undefined);
     await this.store.remove(this.user);
     this.forget();
-    this.tabs.send({ type: "logout" });
+    this.tabs.send({ type: "logout", session: this.record.session });
     this.tabs.close();
     if (this.options.store === undefined) this.store.close();
   }
@@ -260,8 +260,9 @@ export class OwnReactions {
 
   private hear(message: TabMessage): void {
     if (this.early !== undefined) this.early.push(message);
+    else if (message.session !== this.record.session) return;
     else if (message.type === "logout") this.loggedOut();
-    else if (message.session === this.record.session) {
+    else {
       for (const { kind, item } of message.write.changes) this.written.add(entryKey(kind, item));
       this.apply(message.write);
     }

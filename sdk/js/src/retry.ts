@@ -53,7 +53,7 @@ export class Scope {
   }
 }
 
-export const timeout = (ms: number): LaudError => new LaudError("TIMEOUT", `there was no answer within ${ms} ms`);
+const timeout = (ms: number, cause: unknown): LaudError => new LaudError("TIMEOUT", `there was no answer within ${ms} ms`, { cause });
 export const aborted = (signal: AbortSignal): LaudError =>
   signal.reason instanceof LaudError ? signal.reason : new LaudError("ABORTED", "the call was aborted", { cause: signal.reason });
 
@@ -85,7 +85,8 @@ async function attemptOnce<T>(clock: Clock, options: RetryOptions, outer: AbortS
 export async function retry<T>(clock: Clock, options: RetryOptions, again: (error: LaudError) => boolean, caller: AbortSignal | undefined,
   attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = clock.now() + options.deadlineMs;
-  const scope = new Scope().follow(caller, aborted).limit(clock, options.deadlineMs, () => timeout(options.deadlineMs));
+  let last: unknown;
+  const scope = new Scope().follow(caller, aborted).limit(clock, options.deadlineMs, () => timeout(options.deadlineMs, last));
   try {
     for (let failures = 1; ; failures++) {
       try {
@@ -93,6 +94,7 @@ export async function retry<T>(clock: Clock, options: RetryOptions, again: (erro
         return await attemptOnce(clock, options, scope.signal, attempt);
       } catch (error) {
         if (!(error instanceof LaudError) || !again(error) || failures >= options.attempts) throw error;
+        last = error;
         const asked = (error.retryAfter ?? 0) * 1000;
         const wait = Math.max(backOff(clock, options.firstMs, options.mostMs, failures), asked + asked * 0.1 * clock.random());
         if (clock.now() + wait >= end) throw error;

@@ -1,4 +1,8 @@
 // Server-sent events from a stream of bytes.
+import { LaudError } from "./errors.js";
+
+/** More than any event of the server: 50 items with all counters there can be. */
+const BLOCK_MOST = 4 * 1024 * 1024;
 
 export interface StreamEvent {
   event: string;
@@ -15,6 +19,7 @@ export class EventParser {
     this.text = (this.text + text).replaceAll("\r\n", "\n");
     const blocks = this.text.split("\n\n");
     this.text = blocks.pop() ?? "";
+    if (this.text.length > BLOCK_MOST) throw new LaudError("BAD_ANSWER", "an event of the stream does not end");
     return blocks.map(parseBlock);
   }
 }

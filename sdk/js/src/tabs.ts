@@ -2,7 +2,7 @@
 // (Node) or no such interfaces, the users of the same store in this process take their place.
 import type { OwnStore, OwnWrite } from "./own_store.js";
 
-export type TabMessage = { type: "write"; session: string; write: OwnWrite } | { type: "logout" };
+export type TabMessage = { type: "write"; session: string; write: OwnWrite } | { type: "logout"; session: string };
 
 /** Users of the same store object in this process, by name. */
 const local = new WeakMap<OwnStore, Map<string, Set<Tabs>>>();

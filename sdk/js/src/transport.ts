@@ -24,7 +24,7 @@ export interface Target {
 
 /** The request of an operation by its own route. */
 export function targetOf(operation: Operation, args: Arguments): Target {
-  const path = (operation.path ?? "").replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])).replaceAll("%3A", ":"));
+  const path = (operation.path ?? "").replace(/\{(\w+)\}/g, (_, name: string) => segment(name, String(args[name])));
   const query = new URLSearchParams();
   for (const name of operation.query) if (args[name] !== undefined) query.set(name, String(args[name]));
   const text = query.toString();
@@ -33,6 +33,12 @@ export function targetOf(operation: Operation, args: Arguments): Target {
     target.body = Object.fromEntries(operation.body.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]));
   }
   return target;
+}
+
+/** Ids, items and names have no other characters; "..", for example, would make another path of it. */
+function segment(name: string, value: string): string {
+  if (!/^[\w:-]+$/.test(value)) throw new LaudError("BAD_ARGUMENT", `'${name}' must be an id, an item or a name, got '${value}'`, { status: 400 });
+  return value;
 }
 
 export class Transport {

@@ -148,3 +148,12 @@ test("the token, the device and further headers are sent", async (t) => {
   assert.deepEqual(wire.requests.map(({ headers }) => headers), [1, 2].map((n) =>
     ({ "X-Trace": "1", Authorization: `Bearer token-${n}`, "X-Device-Id": "phone" })));
 });
+
+test("an argument that would make another path of it is refused and not sent", async () => {
+  const wire = scripted();
+  const laud = new Laud({ url: "http://127.0.0.1:1", fetch: wire.fetch, batch: false });
+  for (const item of ["..", ".", "", "video:1/reactions", "video:1?x", "video:1#", "vidéo:1", "%2e%2e"]) {
+    await assert.rejects(laud.drop({ item }), { code: "BAD_ARGUMENT", status: 400 });
+  }
+  assert.deepEqual(wire.requests, []);
+});

@@ -92,7 +92,7 @@ test("retries", async (t) => {
 
   await t.test("one deadline for all attempts, and one limit for each", async () => {
     const { laud, clock, begin, requests } = make(server, () => undefined, { fetch: hanging(), retry: { attempts: 9, attemptMs: 1000 } });
-    await assert.rejects(clock.settle(laud.names({ deadlineMs: 2500 })), { code: "TIMEOUT" });
+    await assert.rejects(clock.settle(laud.names({ deadlineMs: 2500 })), (error) => error.code === "TIMEOUT" && error.cause.code === "NETWORK");
     assert.equal(clock.time - begin, 2500);
     assert.equal(requests.length, 0);
   });
@@ -132,6 +132,12 @@ test("retries", async (t) => {
     const results = await clock.settle(Promise.allSettled([laud.names(), laud.names()]));
     assert.deepEqual(results.map(({ reason }) => reason.code), ["NETWORK", "NETWORK"]);
     assert.equal(requests.length, 5);
+  });
+
+  await t.test("a batch may take as long as the most patient of its calls", async () => {
+    const { laud, clock, begin } = make(server, () => undefined, { fetch: hanging(), batch: {}, retry: { attemptMs: Infinity } });
+    const times = await clock.settle(Promise.all([2000, 40_000].map((deadlineMs) => laud.names({ deadlineMs }).catch(({ code }) => [code, clock.time - begin]))));
+    assert.deepEqual(times, [["TIMEOUT", 2000], ["TIMEOUT", 40_000]]);
   });
 
   await t.test("an operation of a batch that is refused for a moment is sent again alone", async () => {
