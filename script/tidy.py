@@ -95,6 +95,11 @@ def read_layers(path):
     return layers
 
 
+def layer_of(file):
+    """The folder of src/ that has a file: each implementation of a port is a layer of its own."""
+    return str(pathlib.PurePath(file).parent)
+
+
 def check_layers(paths):
     """Compares the #include lines of src/ with the table, in both directions."""
     table = pathlib.Path("src/layers.txt")
@@ -102,17 +107,18 @@ def check_layers(paths):
     for path in paths:
         if path.parts[0] != "src" or len(path.parts) < 3 or path.suffix not in (".c", ".h", ".def"):
             continue
-        folder = path.parts[1]
+        folder = layer_of(path.relative_to("src"))
         if folder not in layers:
             breach(path, 1, f"the folder {folder} is not in {table}")
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            found = re.match(r'#include "(\w+)/', line)
+            found = re.match(r'#include "([\w/]+/\w+\.\w+)"', line)
             if not found:
                 continue
-            used.setdefault(folder, set()).add(found[1])
-            if found[1] not in layers[folder]:
-                breach(path, number, f"{folder} may not include {found[1]}, see {table}")
+            layer = layer_of(found[1])
+            used.setdefault(folder, set()).add(layer)
+            if layer not in layers[folder]:
+                breach(path, number, f"{folder} may not include {layer}, see {table}")
     for folder, allowed in layers.items():
         for name in sorted(allowed - used.get(folder, set()) - {folder}):
             breach(table, 1, f"{folder} does not include {name} any more")

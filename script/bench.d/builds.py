@@ -22,7 +22,7 @@ import rig
 
 BASE = 10**18
 USERS, ITEMS = 1000, 10007    # ITEMS is prime, so that {seq*7919%...} does not repeat an item for a user
-COUNTED = 20000               # operations; a run with twice as many is compared with one of as many
+COUNTED = 100000              # operations; a run with twice as many is compared with one of as many
 FEED = "FEED {user} {20*video:{item}}"
 PAGE = "LIKES {user} video LIMIT 20"
 

@@ -109,11 +109,14 @@
 
 /*
  * Journal. A record is a multiple of 8 bytes. An operation appends one event, and at most two
- * definitions of names before it.
+ * definitions of names before it. A thread that was admitted does not reserve its bytes: so room for
+ * what all other threads may append at the same time is kept free.
  */
-#define LIMIT_EVENT_BYTES     64 /* the largest record there is today */
-#define LIMIT_EVENT_BYTES_MIN 24 /* and the smallest */
-#define LIMIT_JOURNAL_SLACK   ((LIMIT_THREADS + LIMIT_WORKERS) * LIMIT_BATCH * LIMIT_EVENT_BYTES * 3)
+#define LIMIT_EVENT_BYTES     64                      /* the largest record there is today */
+#define LIMIT_EVENT_BYTES_MIN 24                      /* and the smallest */
+#define LIMIT_WRITE_BYTES     (3 * LIMIT_EVENT_BYTES) /* one operation appends at most so much */
+#define LIMIT_ADMIT_BYTES     (LIMIT_BATCH * LIMIT_WRITE_BYTES) /* one thread asks for at most */
+#define LIMIT_ADMIT_OTHERS    ((LIMIT_THREADS + LIMIT_WORKERS - 1) * LIMIT_ADMIT_BYTES)
 #define LIMIT_SEGMENT_MIN     MIB(4)
 #define LIMIT_SEGMENT_MAX     GIB(1)
 #define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes of one batch written at once */
@@ -129,6 +132,7 @@ _Static_assert(LIMIT_CHANGES <= LIMIT_CHANGES_LOOKS, "a page can be full");
 _Static_assert(LIMIT_ITEMS + 16 <= LIMIT_HTTP_WORDS, "any operation can be asked for over HTTP");
 _Static_assert(LIMIT_ANSWER_HEAD + LIMIT_HTTP_BATCH * LIMIT_HTTP_ERROR <= LIMIT_OUTPUT_MIN,
                "errors in place of all results of a batch can always be sent");
-_Static_assert(LIMIT_JOURNAL_SLACK < LIMIT_SEGMENT_MIN / 8, "the slack fits the smallest ring");
+_Static_assert(LIMIT_ADMIT_OTHERS + LIMIT_ADMIT_BYTES < LIMIT_SEGMENT_MIN / 8,
+               "what all threads may append at once fits the smallest ring");
 
 #endif

@@ -39,7 +39,14 @@ struct names {
     pthread_mutex_t making;
     names_record_fn *record; /* under making */
     void *context;
-    struct name_lists lists; /* set at start */
+    struct name_lists lists;             /* set at start */
+    const struct names_backend *backend; /* likewise; NULL: there is none */
+    void *backend_context;
+
+    pthread_mutex_t waking; /* of the two below; held while the listener is called */
+    names_listen_fn *listener;
+    void *listener_context;
+    _Atomic uint64_t wakes;
 
     _Atomic bool type_used[LIMIT_TYPES]; /* by a write since start; once true, it is only read */
     _Atomic bool other_used[LIMIT_NAMES];
@@ -123,6 +130,7 @@ struct names *names_new(void)
     names->others.mask = NAME_SLOTS - 1;
     names->others.limit = LIMIT_NAMES;
     pthread_mutex_init(&names->making, NULL);
+    pthread_mutex_init(&names->waking, NULL);
     enum status like = names_restore(names, NAME_KIND, NAME_INDEX_LIKE, "like", 4);
     enum status comment = names_restore(names, NAME_KEPT, NAME_INDEX_COMMENT, "comment", 7);
     ASSERT(like == STATUS_OK && comment == STATUS_OK);
@@ -133,6 +141,7 @@ void names_free(struct names *names)
 {
     if (names == NULL)
         return;
+    pthread_mutex_destroy(&names->waking);
     pthread_mutex_destroy(&names->making);
     free(names);
 }
@@ -143,6 +152,34 @@ void names_set_recorder(struct names *names, names_record_fn *record, void *cont
     names->record = record;
     names->context = context;
     pthread_mutex_unlock(&names->making);
+}
+
+void names_set_backend(struct names *names, const struct names_backend *backend, void *context)
+{
+    names->backend = backend;
+    names->backend_context = context;
+}
+
+void names_listen(struct names *names, names_listen_fn *listener, void *context)
+{
+    pthread_mutex_lock(&names->waking);
+    names->listener = listener;
+    names->listener_context = context;
+    pthread_mutex_unlock(&names->waking);
+}
+
+void names_wake(struct names *names)
+{
+    pthread_mutex_lock(&names->waking);
+    atomic_fetch_add(&names->wakes, 1);
+    if (names->listener != NULL)
+        names->listener(names->listener_context);
+    pthread_mutex_unlock(&names->waking);
+}
+
+uint64_t names_wakes(const struct names *names)
+{
+    return atomic_load(&names->wakes);
 }
 
 enum status names_set_lists(struct names *names, const struct name_lists *lists, char *sentence,
@@ -218,6 +255,18 @@ int names_find(const struct names *names, const char *text, size_t length)
     return find(&names->others, text, length);
 }
 
+enum status names_ask(struct names *names, enum name_role role, const char *text, size_t length,
+                      int *index)
+{
+    *index = -1;
+    if (names->backend == NULL || !name_is_valid(text, length))
+        return STATUS_OK;
+    enum status status = names->backend->find(names->backend_context, role, text, length);
+    if (status == STATUS_OK)
+        *index = find(table_of(names, role), text, length);
+    return status;
+}
+
 /* A name that is there: is it there in this role, and to be used? */
 static enum status accept(const struct table *table, enum name_role role, int found,
                           uint16_t *index)
@@ -249,6 +298,18 @@ static enum status make(struct names *names, struct table *table, enum name_role
     return STATUS_OK;
 }
 
+static enum status make_elsewhere(struct names *names, const struct table *table,
+                                  enum name_role role, const char *text, size_t length,
+                                  uint16_t *index)
+{
+    enum status status = names->backend->intern(names->backend_context, role, text, length);
+    if (status != STATUS_OK)
+        return status;
+    int found = find(table, text, length);
+    ASSERT(found >= 0); /* the back end has put it there */
+    return accept(table, role, found, index);
+}
+
 enum status names_intern(struct names *names, enum name_role role, const char *text, size_t length,
                          uint16_t *index)
 {
@@ -262,6 +323,8 @@ enum status names_intern(struct names *names, enum name_role role, const char *t
     enum status status = name_lists_allow(&names->lists, role, text, length);
     if (status != STATUS_OK)
         return status;
+    if (names->backend != NULL)
+        return make_elsewhere(names, table, role, text, length, index);
     pthread_mutex_lock(&names->making);
     status = make(names, table, role, text, length, index);
     pthread_mutex_unlock(&names->making);

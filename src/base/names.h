@@ -8,6 +8,11 @@
  * recorder is called under it *before* the index can be seen, so that in the journal a name's
  * definition precedes its use. Nothing is ever removed; both tables are bounded (limits.h).
  *
+ * Where several servers share their names, the tables are a copy, and a *back end* has all names. It
+ * is asked for a name that the tables do not have, and may have to wait for an answer itself: then it
+ * answers BLOCKED, and wakes whoever waits when asking again is worth it. Without a back end nothing ever
+ * blocks.
+ *
  * An operator may say which names are to be used (name_lists.h). Those that are there all the same
  * stay, and are found; only what would write with them is refused.
  */
@@ -54,6 +59,36 @@ void names_free(struct names *names);
 void names_set_recorder(struct names *names, names_record_fn *record, void *context);
 
 /*
+ * What has all names. Any thread may call both functions, also several at once, and neither may wait.
+ * Before it answers OK, the back end puts what it found or made, and all names with lower indices, into
+ * the tables (names_restore). BLOCKED: the answer is not there yet; names_wake is called later, and an
+ * answer is remembered for long enough that whoever waited gets it. Any other status refuses the command
+ * that has the name.
+ */
+struct names_backend {
+    /* OK: it is in its table now, or there is no such name. The role is NAME_TYPE, or any other. */
+    enum status (*find)(void *context, enum name_role role, const char *text, size_t length);
+    /* OK: it is in its table now, perhaps in another role. */
+    enum status (*intern)(void *context, enum name_role role, const char *text, size_t length);
+};
+
+/* At start, before other threads use the names. The recorder is not called for names of a back end. */
+void names_set_backend(struct names *names, const struct names_backend *backend, void *context);
+
+/*
+ * Whom names_wake calls; NULL: nobody. When this returns, no call of the listener before it is still
+ * running. Any thread.
+ */
+typedef void names_listen_fn(void *context);
+void names_listen(struct names *names, names_listen_fn *listener, void *context);
+
+/* By the back end, from any thread: what was BLOCKED may be asked again. The listener must not wait. */
+void names_wake(struct names *names);
+
+/* How often names_wake was called. Who was BLOCKED after looking at this asks again when it differs. */
+uint64_t names_wakes(const struct names *names);
+
+/*
  * At start, before other threads use the names: from here on only what the lists allow is taken by
  * names_intern. The lists, whose texts outlive the names, are good in themselves (name_lists_check).
  * NOT_A_KIND, NOT_A_COUNTER: a name is there already, in the other role than a list says; `sentence`
@@ -76,13 +111,21 @@ int names_find_type(const struct names *names, const char *text, size_t length);
 int names_find(const struct names *names, const char *text, size_t length);
 
 /*
+ * The same for a name that was not found just now: asks the back end, if there is one. OK: *index is as
+ * above. BLOCKED, or why it cannot be told: *index is -1.
+ */
+enum status names_ask(struct names *names, enum name_role role, const char *text, size_t length,
+                      int *index);
+
+/*
  * Finds or makes, for a write. BAD_ARGUMENT: not a name. NOT_A_KIND, NOT_A_COUNTER: there already, or
- * listed, in another role. NAME_NOT_LISTED, TABLE_FULL, or what the recorder said.
+ * listed, in another role. NAME_NOT_LISTED, TABLE_FULL, or what the recorder or the back end said, which
+ * may be BLOCKED.
  */
 enum status names_intern(struct names *names, enum name_role role, const char *text, size_t length,
                          uint16_t *index);
 
-/* What names_intern would say, but for the recorder; nothing is made. */
+/* What names_intern would say, but for the recorder and the back end; nothing is made. */
 enum status names_test(const struct names *names, enum name_role role, const char *text,
                        size_t length);
 

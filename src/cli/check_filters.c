@@ -6,6 +6,7 @@
 
 #include "cli/check_store.h"
 #include "cli/progress_bar.h"
+#include "journal/file/source_file.h"
 #include "project/catch_up.h"
 
 enum { WINDOW_EVENTS = 65536 };
@@ -20,15 +21,19 @@ static enum status follow(struct check_store *check, uint64_t from)
 {
     struct progress_bar progress = progress_bar_start(
         "laud check", "advancing the filters to the position of the store", check->bar);
-    struct catch_up how = {.window = {.journal_directory = check->journal_directory,
-                                      .budget = &check->budget,
-                                      .events_max = WINDOW_EVENTS},
-                           .progress = tell,
-                           .context = &progress};
+    struct source *source = source_file_open_directory(check->journal_directory,
+                                                       store_position(&check->store->applier));
+    if (source == NULL)
+        return STATUS_NO_MEMORY;
+    struct catch_up how = {
+        .window = {.source = source, .budget = &check->budget, .events_max = WINDOW_EVENTS},
+        .progress = tell,
+        .context = &progress};
     enum status status =
         catch_up_filters(&how, check->filters, from, store_position(&check->store->applier),
                          check->problem, sizeof check->problem);
     progress_bar_end(&progress);
+    source_close(source);
     return status;
 }
 

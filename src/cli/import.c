@@ -296,6 +296,7 @@ static struct import_options import_options(struct importing *importing)
     return (struct import_options){
         .reader = &parts->store->reader,
         .carry = carry,
+        .journal = parts->journal,
         .names = parts->names,
         .directory = offline->options.data,
         .exclusive = offline->options.exclusive,

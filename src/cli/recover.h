@@ -14,7 +14,7 @@
 #include "filter/filters.h"
 #include "hot/exclusive.h"
 #include "hot/hot.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 #include "move/mark.h"
 #include "project/projector.h"
 #include "store/store.h"
@@ -56,6 +56,8 @@ struct recovered {
     uint64_t trend_position;  /* of the file they came from, 0: none */
     struct hot *hot;          /* NULL if offline */
     struct journal *journal;
+    struct source
+        *source; /* of the journal, for catching up and for the projector; NULL without store */
 };
 
 /* False: said why in the log, unless it was stopped; recover_close is still due. */
@@ -64,7 +66,7 @@ bool recover(struct recovered *recovered);
 /* For the parts of it: what takes long asks this, and ends with STOPPING. */
 bool recover_is_stopping(struct recovered *recovered);
 
-/* How a projector carries on from there; it has no `moved` yet. */
+/* How a projector goes on from there, with the source; it has no `moved` yet. */
 struct projector_options recover_projector(const struct recovered *recovered);
 
 /* recover_boards.c: from their file and the journal, or else they are counted in the background. */

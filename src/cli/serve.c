@@ -18,6 +18,7 @@
 #include "base/options.h"
 #include "cli/commands.h"
 #include "cli/data_directory.h"
+#include "cli/embedded_metrics.h"
 #include "cli/first_command.h"
 #include "cli/name_options.h"
 #include "cli/prepare.h"
@@ -46,6 +47,7 @@ struct serving {
     struct exclusive exclusive;
     struct recovered parts;
     struct projector *projector;
+    struct embedded_metrics metrics;
     struct server server; /* all zero is one that never started */
     sigset_t signals;
     int lock;
@@ -69,7 +71,7 @@ static enum status record_first_name(void *context, enum name_role role, uint16_
                                      const char *text, size_t length)
 {
     const struct recovered *parts = context;
-    enum status status = journal_admit(parts->journal);
+    enum status status = journal_admit(parts->journal, LIMIT_EVENT_BYTES);
     return status == STATUS_OK ? record_name(context, role, index, text, length) : status;
 }
 
@@ -213,6 +215,25 @@ static void wait_for_signal(struct serving *s)
     log_info("%s: stopping; connections are drained first", strsignal(number));
 }
 
+/* The sources of metrics that net/ does not have itself. */
+static void add_metrics(struct serving *s, struct server_parts *parts)
+{
+    s->metrics =
+        (struct embedded_metrics){.options = &s->options,
+                                  .names = s->parts.names,
+                                  .hot = s->parts.hot,
+                                  .journal = s->parts.journal,
+                                  .timeline = s->parts.timeline,
+                                  .projector = s->projector,
+                                  .store = s->parts.store != NULL ? &s->parts.store->admin : NULL,
+                                  .filters = s->parts.filters,
+                                  .trends = s->parts.trends,
+                                  .lag_slow_bytes = parts->lag_slow_bytes,
+                                  .lag_max_bytes = parts->lag_max_bytes};
+    embedded_metrics_add(&s->metrics, &parts->sources);
+    live_metrics_add(&s->server, &parts->sources);
+}
+
 static bool start_server(struct serving *s)
 {
     char problem[512];
@@ -224,10 +245,6 @@ static bool start_server(struct serving *s)
                                  .hot = s->parts.hot,
                                  .journal = s->parts.journal,
                                  .timeline = s->parts.timeline,
-                                 .store = s->parts.store != NULL ? &s->parts.store->admin : NULL,
-                                 .projector = s->projector,
-                                 .filters = s->parts.filters,
-                                 .trends = s->parts.trends,
                                  .budget = &s->budget,
                                  .places_max = s->files.places,
                                  .refused_max = s->files.refused,
@@ -236,6 +253,7 @@ static bool start_server(struct serving *s)
         parts.lag_slow_bytes = s->sizes.lag_slow_bytes;
         parts.lag_max_bytes = s->sizes.lag_max_bytes;
     }
+    add_metrics(s, &parts);
     if (getrandom(parts.limits_seed, sizeof parts.limits_seed, 0) != sizeof parts.limits_seed)
         parts.limits_seed[0] = s->parts.seed;
     if (!server_start(&s->server, &parts, prepare_threads(&s->options), problem, sizeof problem)) {

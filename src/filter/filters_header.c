@@ -6,11 +6,9 @@
 
 #include <string.h>
 
-#include <xxhash.h>
-
+#include "base/file_header.h"
 #include "base/little.h"
 
-#define FILE_VERSION 2 /* 1 had other keys */
 #define FILE_CHECK   (FILTERS_HEADER_BYTES - 8)
 #define FILE_FILTERS 40
 #define FILE_FILTER  (8 + FILTER_SEGMENTS * 16)
@@ -18,7 +16,7 @@
 
 _Static_assert(FILE_KEPT + 8 <= FILE_CHECK, "two filters fit the header");
 
-static const char file_magic[8] = "laud-flt";
+static const struct file_format format = {"laud-flt", 2}; /* version 1 had other keys */
 
 static uint64_t chunks_of(uint64_t bytes)
 {
@@ -72,9 +70,7 @@ struct filters_header filters_header_of(const struct filters *filters, uint64_t 
 
 void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HEADER_BYTES])
 {
-    memset(out, 0, FILTERS_HEADER_BYTES);
-    memcpy(out, file_magic, sizeof file_magic);
-    little_put32(out + 8, FILE_VERSION);
+    file_header_begin(out, FILTERS_HEADER_BYTES, &format);
     little_put32(out + 12, header->open);
     little_put64(out + 16, header->seed);
     little_put64(out + 24, header->position);
@@ -88,8 +84,7 @@ void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HE
         }
     }
     little_put64(out + FILE_KEPT, header->known_kept);
-    header->check = XXH3_64bits(out, FILE_CHECK);
-    little_put64(out + FILE_CHECK, header->check);
+    header->check = file_header_seal(out, FILE_CHECK);
 }
 
 /* False if no program of this version wrote such a filter. */
@@ -114,17 +109,17 @@ static bool header_decode_filter(struct filters_header *header, int which, const
 const char *filters_header_decode(struct filters_header *header,
                                   const uint8_t bytes[FILTERS_HEADER_BYTES])
 {
-    if (memcmp(bytes, file_magic, sizeof file_magic) != 0)
+    if (!file_header_has_magic(bytes, &format))
         return "is not a file of filters";
-    if (little_get32(bytes + 8) != FILE_VERSION)
+    if (!file_header_has_version(bytes, &format))
         return "has a format version that this program does not know";
     *header = (struct filters_header){.open = little_get32(bytes + 12) != 0,
                                       .seed = little_get64(bytes + 16),
                                       .position = little_get64(bytes + 24),
                                       .length = little_get64(bytes + 32),
                                       .known_kept = little_get64(bytes + FILE_KEPT),
-                                      .check = XXH3_64bits(bytes, FILE_CHECK)};
-    if (header->check != little_get64(bytes + FILE_CHECK))
+                                      .check = little_get64(bytes + FILE_CHECK)};
+    if (!file_header_verifies(bytes, FILE_CHECK))
         return "is damaged: its header does not match its checksum";
     for (int f = 0; f < 2; f++)
         if (!header_decode_filter(header, f, bytes + FILE_FILTERS + f * FILE_FILTER))

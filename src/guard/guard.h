@@ -17,8 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "base/status.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 #include "time/timeline.h"
 
 #define GUARD_STEP_MAX_NS 20000000 /* what LIMIT_BATCH writes take where the lag reaches lag_max */
@@ -75,7 +76,7 @@ static inline enum status guard_admit_writes(struct guard *guard, const struct p
 {
     if (atomic_load_explicit(&guard->stopping, memory_order_relaxed))
         return STATUS_STOPPING;
-    enum status status = journal_admit(guard->journal);
+    enum status status = journal_admit(guard->journal, LIMIT_ADMIT_BYTES);
     if (status != STATUS_OK && status != STATUS_BLOCKED)
         return status; /* first: where the journal failed, waiting for the store is no use */
     if (guard->timeline != NULL && timeline_state(guard->timeline) != STATUS_OK)

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "op/cursor.h"
+#include "op/op.h"
 
 /* Bytes that may be written for one. */
 #define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 4)
@@ -9,6 +10,18 @@
 #define LISTED_ROOM  ((size_t)LIMIT_ITEM_TEXT + DECIMAL_MAX + 24)
 #define CHANGE_ROOM  64 /* the words of a change */
 #define ITEM_ROOM    ((size_t)128)
+
+/* What an answer is written from; see answer_write. */
+struct source {
+    const struct hot_request *request;
+    const struct hot_scratch *scratch;
+    const struct names *names;
+    const struct text *items;
+    bool single;
+};
+
+/* Writes the answer to a request; one for each shape. */
+typedef bool write_fn(struct buffer *out, const struct source *source);
 
 static char *put(char *at, const char *bytes, size_t length)
 {
@@ -84,7 +97,7 @@ static bool write_item(struct buffer *out, const struct hot_request *request, ui
                        struct text item)
 {
     const struct hot_answer *answer = &request->answers[index];
-    bool feed = request->action == HOT_FEED;
+    bool feed = op_shape(request) == SHAPE_FEED;
     if (!buffer_reserve(out, ITEM_ROOM + item.length + answer->count * COUNTER_ROOM +
                                  (feed ? kinds_room(&answer->kinds) : 0)))
         return false;
@@ -99,19 +112,27 @@ static bool write_item(struct buffer *out, const struct hot_request *request, ui
     return true;
 }
 
-static bool write_items(struct buffer *out, const struct hot_request *request,
-                        const struct hot_scratch *scratch, const struct names *names,
-                        const struct text *items)
+static bool write_items(struct buffer *out, const struct source *source)
 {
+    const struct hot_request *request = source->request;
     bool written = answer_write_text(out, "{\"items\":[");
     for (uint32_t i = 0; written && i < request->item_count; i++)
         written = (i == 0 || buffer_append(out, ",", 1)) &&
-                  write_item(out, request, i, scratch, names, items[i]);
+                  write_item(out, request, i, source->scratch, source->names, source->items[i]);
     return written && answer_write_text(out, "]}");
 }
 
-static bool write_set(struct buffer *out, const struct hot_request *request, bool single)
+static bool write_counts(struct buffer *out, const struct source *source)
 {
+    return source->single ? write_item(out, source->request, 0, source->scratch, source->names,
+                                       source->items[0])
+                          : write_items(out, source);
+}
+
+static bool write_set(struct buffer *out, const struct source *source)
+{
+    const struct hot_request *request = source->request;
+    bool single = source->single;
     if (!buffer_reserve(out, 16 + 6 * (size_t)request->item_count))
         return false;
     char *at = PUT(out->bytes + out->length, "{\"set\":[");
@@ -152,10 +173,13 @@ static char *put_listed(char *at, struct id id, uint32_t shown_s, const struct n
     return PUT(at, "},");
 }
 
-static bool write_list(struct buffer *out, const struct hot_request *request,
-                       const struct hot_scratch *scratch, const struct names *names)
+static bool write_list(struct buffer *out, const struct source *source)
 {
-    bool of_items = request->action == HOT_LIST_REACTIONS;
+    const struct hot_request *request = source->request;
+    const struct hot_scratch *scratch = source->scratch;
+    const struct names *names = source->names;
+    enum op_shape shape = op_shape(request);
+    bool of_items = shape == SHAPE_ITEMS;
     if (!buffer_reserve(out, ITEM_ROOM + CURSOR_TEXT + request->count * LISTED_ROOM))
         return false;
     const struct store_listed *listed = scratch->listed + request->first;
@@ -166,9 +190,9 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
     for (uint32_t i = 0; i < request->count; i++)
         at = put_listed(at, listed[i].id, hot_shown_s(scratch, listed[i].time_s), type);
     at = put_end(at, ']');
-    if (request->action != HOT_FRIENDS && !request->more) {
+    if (shape != SHAPE_FRIENDS && !request->more) {
         at = PUT(at, ",\"cursor\":null");
-    } else if (request->action != HOT_FRIENDS) {
+    } else if (shape != SHAPE_FRIENDS) {
         at = PUT(at, ",\"cursor\":\"");
         at += cursor_write(request, listed[request->count - 1], at);
         *at++ = '"';
@@ -179,9 +203,11 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
 }
 
 /* {"items":[{"item":"video:1","value":103}, …]} */
-static bool write_top(struct buffer *out, const struct hot_request *request,
-                      const struct hot_scratch *scratch, const struct names *names)
+static bool write_top(struct buffer *out, const struct source *source)
 {
+    const struct hot_request *request = source->request;
+    const struct hot_scratch *scratch = source->scratch;
+    const struct names *names = source->names;
     if (!buffer_reserve(out, ITEM_ROOM + request->count * LISTED_ROOM))
         return false;
     const struct ranked *ranked = scratch->ranked + request->first;
@@ -200,9 +226,11 @@ static bool write_top(struct buffer *out, const struct hot_request *request,
 }
 
 /* {"changes":[{"kind":"like","item":"video:1","set":true,"time":1701108219}, …], … } */
-static bool write_changes(struct buffer *out, const struct hot_request *request,
-                          const struct hot_scratch *scratch, const struct names *names)
+static bool write_changes(struct buffer *out, const struct source *source)
 {
+    const struct hot_request *request = source->request;
+    const struct hot_scratch *scratch = source->scratch;
+    const struct names *names = source->names;
     if (!buffer_reserve(out, ITEM_ROOM + CURSOR_ROUND_TEXT +
                                  request->count * (LISTED_ROOM + NAME_ROOM + CHANGE_ROOM)))
         return false;
@@ -240,8 +268,9 @@ static char *put_entry(char *at, const struct name_entry *entry)
 }
 
 /* {"names":[ … ],"types":{"count":1,"most":1024},"kinds_and_counters":{"count":3,"most":250}} */
-static bool write_names(struct buffer *out, const struct names *names)
+static bool write_names(struct buffer *out, const struct source *source)
 {
+    const struct names *names = source->names;
     size_t types = names_type_count(names), others = names_count(names);
     if (!buffer_reserve(out, 2 * ITEM_ROOM + (types + others) * (NAME_ROOM + ITEM_ROOM)))
         return false;
@@ -267,46 +296,39 @@ static bool write_number(struct buffer *out, int64_t value)
     return true;
 }
 
-static bool write_change(struct buffer *out, const struct hot_request *request, bool single)
+static bool write_change(struct buffer *out, const struct source *source)
 {
-    return answer_write_text(out, request->value ? "{\"changed\":true" : "{\"changed\":false") &&
-           answer_write_text(out, single ? ",\"count\":" : "}");
+    return answer_write_text(out,
+                             source->request->value ? "{\"changed\":true" : "{\"changed\":false") &&
+           answer_write_text(out, source->single ? ",\"count\":" : "}");
 }
+
+static bool write_value(struct buffer *out, const struct source *source)
+{
+    return answer_write_text(out, "{\"value\":") && write_number(out, source->request->value) &&
+           answer_write_text(out, "}");
+}
+
+static bool write_removal(struct buffer *out, const struct source *source)
+{
+    return answer_write_text(out, "{\"removed\":") && write_number(out, source->request->value) &&
+           answer_write_text(out, source->request->more ? ",\"more\":true}" : ",\"more\":false}");
+}
+
+static write_fn *const writers[SHAPE_TOTAL] = {
+    [SHAPE_CHANGE] = write_change,   [SHAPE_VALUE] = write_value,   [SHAPE_REMOVAL] = write_removal,
+    [SHAPE_FLAGS] = write_set,       [SHAPE_COUNTS] = write_counts, [SHAPE_FEED] = write_items,
+    [SHAPE_ITEMS] = write_list,      [SHAPE_USERS] = write_list,    [SHAPE_FRIENDS] = write_list,
+    [SHAPE_CHANGES] = write_changes, [SHAPE_RANKED] = write_top,    [SHAPE_NAMES] = write_names,
+};
 
 bool answer_write(struct buffer *out, const struct hot_request *request,
                   const struct hot_scratch *scratch, const struct names *names,
                   const struct text *items, bool single)
 {
-    switch (request->action) {
-    case HOT_SET:
-    case HOT_CLEAR:
-        return write_change(out, request, single);
-    case HOT_ADD:
-        return answer_write_text(out, "{\"value\":") && write_number(out, request->value) &&
-               answer_write_text(out, "}");
-    case HOT_FORGET:
-    case HOT_DROP:
-        return answer_write_text(out, "{\"removed\":") && write_number(out, request->value) &&
-               answer_write_text(out, request->more ? ",\"more\":true}" : ",\"more\":false}");
-    case HOT_ASK:
-        return write_set(out, request, single);
-    case HOT_COUNTS:
-        return single ? write_item(out, request, 0, scratch, names, items[0])
-                      : write_items(out, request, scratch, names, items);
-    case HOT_FEED:
-        return write_items(out, request, scratch, names, items);
-    case HOT_LIST_REACTIONS:
-    case HOT_LIST_REACTORS:
-    case HOT_FRIENDS:
-        return write_list(out, request, scratch, names);
-    case HOT_CHANGES:
-        return write_changes(out, request, scratch, names);
-    case HOT_TOP:
-        return write_top(out, request, scratch, names);
-    case HOT_NAMES:
-        return write_names(out, names);
-    }
-    return false;
+    struct source source = {
+        .request = request, .scratch = scratch, .names = names, .items = items, .single = single};
+    return writers[op_shape(request)](out, &source);
 }
 
 bool answer_write_count(struct buffer *out, const struct hot_request *request,

@@ -117,65 +117,39 @@ static void reply_to(struct running *r, uint32_t index)
         count_failure(loop, request->op, request->status);
 }
 
-/* Where among the words of an operation its items begin. */
-static uint32_t items_at(const struct op_spec *spec)
-{
-    return (uint32_t)strcspn(spec->pattern, "iI");
-}
-
 /*
  * Adds an operation to the batch, by its words from `first` on. OK, BLOCKED, MORE (no room), or why
  * it is refused, said in the exchange's sentence.
  */
-static enum status gather_passed(struct running *r, const struct op_spec *spec, uint32_t first,
-                                 uint32_t count)
-{
-    struct loop *loop = r->loop;
-    struct exchange *exchange = r->conn->exchange;
-    enum status status = batch_admit(r, spec);
-    loop->scratch.sentence[0] = '\0';
-    loop->scratch.wrong = (struct text){NULL, 0};
-    if (status == STATUS_OK)
-        status = op_decode(spec, words_at(exchange, first), count, loop->server->parts.names,
-                           r->time_s, &loop->scratch, &loop->requests[r->batch]);
-    if (status == STATUS_OK) {
-        r->conn->passed = false;
-        exchange->slots[r->batch++] = (struct slot){.items = first + items_at(spec)};
-    } else if (loop->scratch.sentence[0] != '\0') {
-        where_explain(exchange, &loop->scratch, exchange->sentence, sizeof exchange->sentence);
-    } else if (status != STATUS_BLOCKED && status != STATUS_MORE) {
-        snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
-                 server_sentence(exchange->server, status));
-    }
-    return status;
-}
-
-/* The same, if the limits let it pass; LIMITED if not. */
 static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
                           uint32_t count)
 {
+    struct op_scratch *scratch = &r->loop->scratch;
     struct exchange *exchange = r->conn->exchange;
-    enum status status = permit_op(r->conn, spec, words_at(exchange, first), count);
-    if (status != STATUS_OK) {
-        snprintf(exchange->sentence, sizeof exchange->sentence, "%s", status_sentence(status));
-        return status;
-    }
-    status = batch_limit(r, spec, words_at(exchange, first), count);
-    return status == STATUS_OK ? gather_passed(r, spec, first, count) : status;
+    scratch->wrong = (struct text){NULL, 0};
+    enum status status = batch_gather(r, spec, words_at(exchange, first), count);
+    if (status == STATUS_OK)
+        exchange->slots[r->batch - 1] = (struct slot){.items = first + op_items_at(spec)};
+    else if (scratch->sentence[0] != '\0')
+        where_explain(exchange, scratch, exchange->sentence, sizeof exchange->sentence);
+    else if (status != STATUS_BLOCKED && status != STATUS_MORE)
+        snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
+                 server_sentence(exchange->server, status));
+    return status;
 }
 
 /* A change of a reaction is answered with the counter it moved. */
 static void gather_count(struct running *r)
 {
+    struct loop *loop = r->loop;
     struct exchange *exchange = r->conn->exchange;
-    const struct hot_request *change = &r->loop->requests[0];
-    if (change->action != HOT_SET && change->action != HOT_CLEAR)
+    const struct hot_request *change = &loop->requests[0];
+    if (op_shape(change) != SHAPE_CHANGE)
         return;
-    uint8_t name = change->name;
-    enum status status = gather_passed(r, op_get(OP_COUNTS), exchange->slots[0].items, 1);
-    ASSERT(status == STATUS_OK && r->batch == 2);
-    r->loop->requests[1].own = true;
-    exchange->slots[1].name = name;
+    ASSERT(r->batch == 1);
+    exchange->slots[1] = (struct slot){.items = exchange->slots[0].items, .name = change->name};
+    op_make_counts(&change->items[0], r->time_s, &loop->scratch, &loop->requests[1]);
+    r->batch = 2;
 }
 
 /* An operation that was not run, or METER_NONE. */
@@ -204,7 +178,7 @@ static void say_limited(struct running *r, struct exchange *exchange)
 static void refuse_operation(struct running *r, struct exchange *exchange, uint32_t operation,
                              enum status status)
 {
-    r->conn->passed = false;
+    batch_refused(r);
     count_refusal(r->loop, operation, status);
     if (status == STATUS_LIMITED)
         say_limited(r, exchange);
@@ -297,7 +271,8 @@ static void finish(struct running *r, struct exchange *exchange)
     conn->replies++;
     conn->bare = conn->bare || exchange->method == VERB_HEAD;
     last = last || exchange->stream != NULL;
-    conn->close_when_sent = conn->linger = last && exchange->stream == NULL;
+    if (last && exchange->stream == NULL)
+        conn_drain(conn, true);
     if (!exchange_finish(exchange, &conn->out, server->parts.budget, last))
         r->out_of_memory = true;
 }
@@ -449,7 +424,7 @@ static enum status http_run(struct conn *conn, const char *bytes, size_t length,
     struct running r = batch_begin(conn);
     enum status status = STATUS_OK;
     *used = 0;
-    while (status == STATUS_OK && !r.out_of_memory && !conn->close_when_sent && conn->job == NULL &&
+    while (status == STATUS_OK && !r.out_of_memory && conn_is_open(conn) && conn->job == NULL &&
            exchange->stream == NULL && conn->rest_ms == 0 && !batch_is_long(&r) &&
            conn_unsent(conn) < permit_output(conn)) {
         size_t taken = 0;

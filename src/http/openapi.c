@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 #include "http/answer.h"
 #include "http/page.h"
@@ -18,24 +19,42 @@
 
 #define NAME_SCHEMA "{\"type\":\"string\",\"pattern\":\"^[a-z][a-z0-9_-]{0,31}$\"}"
 
-/* How words look, by their names; write_word adds the bounds of those that have one. */
+#define ID_SCHEMA   "{\"$ref\":\"#/components/schemas/Id\"}"
+#define ITEM_SCHEMA "{\"$ref\":\"#/components/schemas/Item\"}"
+
+/* How the words of operations look; write_word adds the bounds of those that have one. */
+static const char *const word_schemas[WORD_TOTAL] = {
+    [WORD_USER] = ID_SCHEMA,
+    [WORD_KIND] = NAME_SCHEMA,
+    [WORD_COUNTER] = NAME_SCHEMA,
+    [WORD_ANY_COUNTER] = NAME_SCHEMA,
+    [WORD_DELTA] = "{\"type\":[\"integer\",\"string\"],\"format\":\"int64\","
+                   "\"pattern\":\"^[+-]?[0-9]{1,19}$\"}",
+    [WORD_TYPE] = NAME_SCHEMA,
+    [WORD_ITEM] = ITEM_SCHEMA,
+    [WORD_ITEMS] = ITEM_SCHEMA,
+};
+
+/* The same of what may follow the words, by its keyword. */
 static const struct {
-    const char *name, *schema;
-} words[] = {
-    {"user", "{\"$ref\":\"#/components/schemas/Id\"}"},
-    {"among", "{\"$ref\":\"#/components/schemas/Id\"}"},
-    {"item", "{\"$ref\":\"#/components/schemas/Item\"}"},
-    {"kind", NAME_SCHEMA},
-    {"type", NAME_SCHEMA},
-    {"counter", NAME_SCHEMA},
-    {"cursor", "{\"type\":\"string\"}"},
-    {"last", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}"},
-    {"since", "{\"type\":\"string\"}"},
-    {"window", "{\"enum\":[\"hour\",\"day\",\"week\"]}"},
-    {"delta", "{\"type\":[\"integer\",\"string\"],\"format\":\"int64\","
-              "\"pattern\":\"^[+-]?[0-9]{1,19}$\"}"},
-    {"token", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_TOKEN_LENGTH) "}"},
-    {"cold", "{\"enum\":[\"skip\",\"ask\"]}"},
+    const char *keyword, *schema;
+} extra_schemas[] = {
+    {"CURSOR", "{\"type\":\"string\"}"},
+    {"SINCE", "{\"type\":\"string\"}"},
+    {"WINDOW", "{\"enum\":[\"hour\",\"day\",\"week\"]}"},
+    {"TOKEN", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_TOKEN_LENGTH) "}"},
+    {"COLD", "{\"enum\":[\"skip\",\"ask\"]}"},
+};
+
+/* And of what is no word of the operation: the last event of a stream that was seen. */
+static const char aside_schema[] = "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}";
+
+/* What answers look like, by their shapes. COUNTS of many items, and streams, have others. */
+static const char *const answer_schemas[SHAPE_TOTAL] = {
+    [SHAPE_CHANGE] = "Change",     [SHAPE_VALUE] = "Value",       [SHAPE_REMOVAL] = "Removed",
+    [SHAPE_FLAGS] = "Set",         [SHAPE_COUNTS] = "ItemCounts", [SHAPE_FEED] = "Items",
+    [SHAPE_ITEMS] = "ListedItems", [SHAPE_USERS] = "ListedUsers", [SHAPE_FRIENDS] = "ListedUsers",
+    [SHAPE_CHANGES] = "Changes",   [SHAPE_RANKED] = "Top",        [SHAPE_NAMES] = "Names",
 };
 
 static const char components[] =
@@ -118,13 +137,29 @@ static bool say(struct buffer *out, const char *format, ...)
     return length >= 0 && (size_t)length < sizeof text && buffer_append(out, text, (size_t)length);
 }
 
-static const char *schema_of_word(struct text name)
+static const char *schema_of_extra(struct text keyword)
 {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (text_is(name, words[i].name))
-            return words[i].schema;
+    for (size_t i = 0; i < sizeof extra_schemas / sizeof extra_schemas[0]; i++) {
+        if (text_is(keyword, extra_schemas[i].keyword))
+            return extra_schemas[i].schema;
     }
-    return "{\"type\":\"string\"}";
+    ASSERT(!"every keyword has a schema");
+    return NULL;
+}
+
+/* The words of a route are those of its operation, in the same order; extra ones follow. */
+static const char *schema_of_word(const struct route *route, const struct route_word *word)
+{
+    size_t index = 0;
+    struct route_word other;
+    if (word->aside)
+        return aside_schema;
+    if (word->option.length > 0)
+        return schema_of_extra(word->option);
+    for (const char *at = route->words;
+         route_next_word(route, &at, &other) && other.name.bytes != word->name.bytes; index++)
+        ASSERT(index < OP_WORDS);
+    return word_schemas[op_get(route->op)->words[index]];
 }
 
 /* How a word of the route looks, with the bounds that its operation has. */
@@ -138,41 +173,15 @@ static bool write_word(struct buffer *out, const struct route *route, const stru
                    op->items_max);
     if (text_is(word->option, "LIMIT"))
         return say(out, "{\"type\":\"integer\",\"minimum\":1,\"maximum\":%u}", op_limit_max(op));
-    return answer_write_text(out, schema_of_word(word->name));
+    return answer_write_text(out, schema_of_word(route, word));
 }
 
 static const char *schema_of_answer(const struct route *route)
 {
-    switch (op_get(route->op)->action) {
-    case HOT_SET:
-    case HOT_CLEAR:
-        return "Change";
-    case HOT_ADD:
-        return "Value";
-    case HOT_FORGET:
-    case HOT_DROP:
-        return "Removed";
-    case HOT_ASK:
-        return "Set";
-    case HOT_COUNTS:
-        if (route_is_stream(route))
-            return "Events";
-        return route_is_single(route) ? "ItemCounts" : "Items";
-    case HOT_FEED:
-        return "Items";
-    case HOT_LIST_REACTIONS:
-        return "ListedItems";
-    case HOT_LIST_REACTORS:
-    case HOT_FRIENDS:
-        return "ListedUsers";
-    case HOT_CHANGES:
-        return "Changes";
-    case HOT_TOP:
-        return "Top";
-    case HOT_NAMES:
-        return "Names";
-    }
-    return "Status";
+    enum op_shape shape = op_get(route->op)->shape;
+    if (route_is_stream(route))
+        return "Events";
+    return shape == SHAPE_COUNTS && !route_is_single(route) ? "Items" : answer_schemas[shape];
 }
 
 static const char *method_of(const struct route *route)

@@ -38,7 +38,7 @@ bool stream_begin(struct conn *conn, struct exchange *exchange)
 enum status stream_pass_over(struct conn *conn, size_t length)
 {
     if (length > conn->linger_bytes)
-        conn->close_when_sent = true;
+        conn_drain(conn, false);
     else
         conn->linger_bytes -= length;
     return STATUS_MORE;

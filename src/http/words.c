@@ -178,12 +178,12 @@ static enum status add_split(struct exchange *exchange, const struct route_word 
 enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sentence, size_t size)
 {
     const struct route *route = exchange->route;
-    const char *pattern = op_get(route->op)->pattern;
+    const uint8_t *takes = op_get(route->op)->words;
     uint32_t first = words_count(exchange);
     struct route_word word;
     enum status status = STATUS_OK;
     for (const char *at = route->words; status == STATUS_OK && route_next_word(route, &at, &word);
-         pattern += *pattern != '\0') {
+         takes += *takes != WORD_END) {
         struct text text;
         if (word.aside)
             continue;
@@ -191,7 +191,7 @@ enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sen
             status = add_many(exchange, &word, sentence, size);
             continue;
         }
-        status = find_word(exchange, &word, *pattern == 'd', &text, sentence, size);
+        status = find_word(exchange, &word, *takes == WORD_DELTA, &text, sentence, size);
         if (status != STATUS_OK || text.bytes == NULL)
             continue;
         if (word.split) {

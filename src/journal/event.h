@@ -1,28 +1,9 @@
 /*
- * Events, and their form as journal records. An event is what a decision changed, complete enough
- * to be applied again without deciding again. It is encoded the same way in the ring in memory
- * and on disk.
+ * Events. An event is what a decision changed, complete enough to be applied again without deciding
+ * again. This is its form in memory; it has no bytes. How a journal writes events is its own matter
+ * (journal/file/record.h).
  *
- * A record is a multiple of 8 bytes, little-endian:
- *
- *      0  u32 check     low half of XXH3-64 of bytes 4 to the end, seeded with the record's position
- *      4  u16 units     length of the record in 8-byte units, never 0
- *      6  u8  type      enum event_type
- *      7  u8  flags     1 user is wide, 2 item is wide, 4 has a token
- *      8  u32 time_s    seconds since 1970
- *     12  …             by type:
- *
- *   SET, CLEAR  12 u16 item type, 14 u8 kind, 15 u8 how many kinds were cleared with it,
- *               16 user (8 or 16 bytes), item (8 or 16), cleared kinds (8 bytes, if any)
- *   ADD         12 u16 item type, 14 u8 counter, 15 u8 0, 16 item (8 or 16), s64 delta,
- *               token (16, if any)
- *   DEFINE      12 u16 index, 14 u8 role, 15 u8 length, 16 text padded with zeros
- *
- * A wide id is its upper half, then its lower. A like with narrow ids takes 32 bytes.
- *
- * The *position* of a record is the number of record bytes before it since the journal began; it
- * is the record's sequence number: never stored in the record, but mixed into its check, so a
- * record that stands in the wrong place does not verify.
+ * An event is a plain value: whoever has one may copy it, and it points to nothing.
  */
 #ifndef LAUD_JOURNAL_EVENT_H
 #define LAUD_JOURNAL_EVENT_H
@@ -33,7 +14,6 @@
 
 #include "base/id.h"
 #include "base/limits.h"
-#include "base/status.h"
 
 enum event_type {
     EVENT_DEFINE = 1, /* a type, kind or counter got its index */
@@ -78,20 +58,14 @@ static inline uint8_t event_cleared_max(uint8_t type)
     return type == EVENT_SET ? LIMIT_EXCLUSIVE : type == EVENT_CLEAR ? LIMIT_EXCLUSIVE - 2 : 0;
 }
 
-/* Length of the record, a multiple of 8, at most LIMIT_EVENT_BYTES. */
-size_t event_size(const struct event *event);
-
 /*
- * Fills bytes 8 to size of the record and returns its first 8 bytes as a little-endian word. The
- * caller stores that word last: in the ring, its arrival is what publishes the record.
+ * A journal needs at most so many bytes for the record of this event, whatever its format is.
+ * Whoever appends counts with it what journal_admit allowed.
  */
-uint64_t event_encode(const struct event *event, uint64_t position, uint8_t *out, size_t size);
-
-/*
- * Reads one record. OK: *size is its length. MORE: the bytes end before it does. DAMAGED: it does
- * not verify, or says something no writer says.
- */
-enum status event_decode(const uint8_t *bytes, size_t length, uint64_t position,
-                         struct event *event, size_t *size);
+static inline size_t event_bytes_max(const struct event *event)
+{
+    (void)event; /* today all events are short */
+    return LIMIT_EVENT_BYTES;
+}
 
 #endif

@@ -223,13 +223,13 @@ static void live_stop(void *streams)
     for (struct list *link = live->quiet.next; link != &live->quiet; link = link->next) {
         struct live_stream *stream = LIST_OF(link, struct live_stream, quiet);
         struct conn *conn = stream->conn;
-        if (conn->closing)
+        if (conn_is_closing(conn))
             continue;
         if (conn_unsent(conn) > 0 || !event_write_end(&conn->out, stream->chunked)) {
             conn_close(conn);
             continue;
         }
-        conn->close_when_sent = true;
+        conn_drain(conn, false);
         conn_send(conn, 0);
     }
 }

@@ -27,10 +27,15 @@
 
 struct conn;
 struct live_stream;
+struct metrics_sources;
+struct server;
 struct streams_ops;
 
 /* For server_parts: how a loop makes, ends and frees its live streams. */
 extern const struct streams_ops live_streams;
+
+/* Adds the metrics of the live streams of this server, before it starts. It must outlive the list. */
+void live_metrics_add(struct server *server, struct metrics_sources *sources);
 
 struct live_ask {
     const struct text *items; /* as they were asked for; known to be good */

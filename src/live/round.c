@@ -178,7 +178,7 @@ static void send_off(struct live_stream *stream, uint64_t position)
 
 static bool is_ending(const struct live_stream *stream)
 {
-    return stream->conn->closing || stream->conn->close_when_sent;
+    return !conn_is_open(stream->conn);
 }
 
 /* Would an event have to wait for the journal, where too many replies wait already? */

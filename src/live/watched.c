@@ -150,13 +150,16 @@ void watched_back(struct watched_table *table, struct watched *item)
     free_if_unwatched(table, item);
 }
 
-bool watched_find_type(struct watched *item, const struct names *names)
+bool watched_find_type(struct watched *item, struct names *names)
 {
     const char *colon = memchr(item->text, ':', item->length);
     if (item->item.type != TYPE_UNKNOWN)
         return true;
     ASSERT(colon != NULL);
-    int type = names_find_type(names, item->text, (size_t)(colon - item->text));
+    size_t length = (size_t)(colon - item->text);
+    int type = names_find_type(names, item->text, length);
+    if (type < 0 && names_ask(names, NAME_TYPE, item->text, length, &type) != STATUS_OK)
+        return false; /* the answer is not there yet: the next round asks again */
     if (type >= 0)
         item->item.type = (uint16_t)type;
     return type >= 0;

@@ -85,7 +85,7 @@ void watched_leave(struct watched_table *table, struct viewer *viewer);
 void watched_back(struct watched_table *table, struct watched *item); /* no longer away */
 
 /* Finds the type of the item if that was not known yet. False: nobody has used it so far. */
-bool watched_find_type(struct watched *item, const struct names *names);
+bool watched_find_type(struct watched *item, struct names *names);
 
 /*
  * The counters are now these, in any order; zeros count as absent. True: they differ from before, or

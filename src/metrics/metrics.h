@@ -1,9 +1,10 @@
 /*
- * The server's numbers as they are at one moment, and their two faces: sections as in INFO, and
- * Prometheus' text. What there is stands in metrics.def; who knows the parts of the server fills a
- * struct metrics (net/info.c), and nothing here knows where a number comes from.
+ * The metrics of the server at one moment, and the two ways to write them: as sections of INFO, and in
+ * the text format of Prometheus. metrics.def lists all of them. The sources (source.h) fill a struct
+ * metrics; nothing here knows where a number comes from.
  *
- * Any thread; nothing is shared. The texts are the caller's and must outlive the struct.
+ * Any thread may call these functions, because nothing is shared. The texts belong to the sources and
+ * must outlive the struct.
  */
 #ifndef LAUD_METRICS_METRICS_H
 #define LAUD_METRICS_METRICS_H
@@ -46,7 +47,7 @@ enum metrics_vector {
 };
 
 struct metrics {
-    bool absent[METRICS_SECTIONS]; /* the server has no such part */
+    bool absent[METRICS_SECTIONS]; /* the server runs without what the section is about */
     uint64_t numbers[METRICS_NUMBERS];
     const char *texts[METRICS_TEXTS]; /* "" where there is nothing to say; no line ends */
     char rates[6][48];                /* of the limits, that texts point to */

@@ -409,7 +409,7 @@ struct import *import_open(const struct import_options *options, char *problem, 
         import_free(import);
         return NULL;
     }
-    record_start(&import->record, options->carry.journal);
+    record_start(&import->record, options->journal);
     names_set_recorder(options->names, record_name, import);
     return import;
 }

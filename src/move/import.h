@@ -20,6 +20,7 @@
 #include "base/names.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "journal/log.h"
 #include "move/mark.h"
 #include "project/projector.h"
 
@@ -29,6 +30,7 @@ struct import;
 struct import_options {
     struct store_reader *reader;    /* of the store that the projector writes */
     struct projector_options carry; /* how events get to the store, which has the whole journal */
+    struct journal *journal;        /* where events are recorded; `carry` reads from it */
     struct names *names;
     const char *directory;     /* of the data: the mark goes there */
     const char *exclusive;     /* kinds, as in exclusive.h */

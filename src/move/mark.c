@@ -20,20 +20,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <xxhash.h>
-
+#include "base/file_header.h"
 #include "base/io.h"
 #include "base/little.h"
 
-enum { MARK_BYTES = 72, MARK_CHECK = 64, MARK_VERSION = 1 };
+enum { MARK_BYTES = 72, MARK_CHECK = 64 };
 
-static const char magic[8] = "laud-imp";
+static const struct file_format format = {"laud-imp", 1};
 
 static void mark_encode(const struct move_mark *mark, uint8_t out[MARK_BYTES])
 {
-    memset(out, 0, MARK_BYTES);
-    memcpy(out, magic, sizeof magic);
-    little_put32(out + 8, MARK_VERSION);
+    file_header_begin(out, MARK_BYTES, &format);
     little_put32(out + 12, mark->newest_s);
     little_put64(out + 16, mark->until);
     little_put64(out + 24, mark->source.bytes);
@@ -41,13 +38,12 @@ static void mark_encode(const struct move_mark *mark, uint8_t out[MARK_BYTES])
     little_put64(out + 40, mark->source.check);
     little_put64(out + 48, mark->offset);
     little_put64(out + 56, mark->line);
-    little_put64(out + MARK_CHECK, XXH3_64bits(out, MARK_CHECK));
+    file_header_seal(out, MARK_CHECK);
 }
 
 static bool mark_decode(const uint8_t bytes[MARK_BYTES], struct move_mark *out)
 {
-    if (memcmp(bytes, magic, sizeof magic) != 0 || little_get32(bytes + 8) != MARK_VERSION ||
-        little_get64(bytes + MARK_CHECK) != XXH3_64bits(bytes, MARK_CHECK))
+    if (!file_header_is_good(bytes, &format, MARK_CHECK))
         return false;
     *out = (struct move_mark){
         .until = little_get64(bytes + 16),

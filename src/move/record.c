@@ -2,7 +2,11 @@
 
 #include "base/limits.h"
 
-#define KICK_BYTES KIB(512) /* enough for a write and a sync to be worth their while */
+#define ADMIT_BYTES KIB(2)   /* room that is asked for at a time */
+#define KICK_BYTES  KIB(512) /* enough for a write and a sync to be worth their while */
+
+_Static_assert(ADMIT_BYTES <= LIMIT_ADMIT_BYTES && ADMIT_BYTES >= LIMIT_EVENT_BYTES,
+               "an event fits what is asked for, and the journal can admit that");
 
 static void record_heard(void *context)
 {
@@ -56,9 +60,9 @@ static enum status record_admit(struct record *record)
         record_kick(record);
     for (;;) {
         uint64_t before = calls_so_far(record);
-        enum status status = journal_admit(record->journal);
+        enum status status = journal_admit(record->journal, ADMIT_BYTES);
         if (status == STATUS_OK)
-            record->admitted = LIMIT_BATCH;
+            record->admitted = ADMIT_BYTES;
         if (status != STATUS_BLOCKED)
             return status;
         record_kick(record);
@@ -68,12 +72,13 @@ static enum status record_admit(struct record *record)
 
 enum status record_event(struct record *record, const struct event *event)
 {
-    if (record->admitted == 0) {
+    size_t bytes = event_bytes_max(event);
+    if (record->admitted < bytes) {
         enum status status = record_admit(record);
         if (status != STATUS_OK)
             return status;
     }
-    record->admitted--;
+    record->admitted -= bytes;
     journal_append(record->journal, event);
     return STATUS_OK;
 }

@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "journal/journal.h"
+#include "journal/log.h"
 
 struct record {
     struct journal *journal;
-    uint32_t admitted;    /* events that may be appended before asking again */
+    size_t admitted;      /* bytes that may be appended before asking again */
     uint64_t kicked;      /* position up to which the journal was told to write */
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t heard;

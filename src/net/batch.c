@@ -43,7 +43,7 @@ void batch_foresee(struct running *r, struct text command, struct text first, st
 static bool find_user(const struct running *r, const struct op_spec *spec, const struct text *args,
                       uint32_t count, struct id *user)
 {
-    if (spec->pattern[0] != 'u' || count == 0)
+    if (!op_has_user(spec) || count == 0)
         return false;
     const struct op_user *now = &r->now;
     if (args[0].bytes != now->word.bytes || args[0].length != now->word.length)

@@ -5,7 +5,9 @@
 #ifndef LAUD_NET_BATCH_H
 #define LAUD_NET_BATCH_H
 
+#include "base/assert.h"
 #include "net/conn.h"
+#include "net/permit.h"
 
 /* One run of a connection. */
 struct running {
@@ -91,6 +93,51 @@ static inline enum status batch_admit(struct running *r, const struct op_spec *s
     if (r->admitted)
         r->conn->wrote = r->loop->wrote = true;
     return status;
+}
+
+/*
+ * Adds an operation to the batch, by its words: the one way for all faces. In this order it must be
+ * permitted by the connection's token, pass the limits, be admitted if it writes, and be decoded.
+ *
+ * OK: it is the last request of the batch. MORE: there is no room for its items; run the batch and gather
+ * it again. BLOCKED: it has to wait, to be admitted or for a name; run the batch and return BLOCKED from
+ * the face's `run`, and gather it again in the next run. Any other status refuses it, LIMITED (see
+ * batch_count_limited) or with a reason in the scratch's sentence, which is empty if the plain sentence
+ * of the status says it all. What is in the batch is answered first, which may take until a later run;
+ * then the operation is gathered again, or batch_refused is called and the refusal is answered.
+ *
+ * So an operation may be gathered many times, but the limits are taken once.
+ */
+static inline enum status batch_gather(struct running *r, const struct op_spec *spec,
+                                       const struct text *args, uint32_t count)
+{
+    struct loop *loop = r->loop;
+    ASSERT(r->batch < LIMIT_BATCH);
+    loop->scratch.sentence[0] = '\0';
+    enum status status = permit_op(r->conn, spec, args, count);
+    if (status == STATUS_OK)
+        status = batch_limit(r, spec, args, count);
+    if (status == STATUS_OK)
+        status = batch_admit(r, spec);
+    if (status != STATUS_OK) {
+        r->conn->awaits_name = false;
+        return status;
+    }
+    loop->scratch.user = r->now;
+    status = op_decode(spec, args, count, loop->server->parts.names, r->time_s, &loop->scratch,
+                       &loop->requests[r->batch]);
+    if (status == STATUS_OK) {
+        r->conn->passed = false;
+        r->batch++;
+    }
+    r->conn->awaits_name = status == STATUS_BLOCKED;
+    return status;
+}
+
+/* The operation at hand is refused, and that is answered now. */
+static inline void batch_refused(struct running *r)
+{
+    r->conn->passed = false;
 }
 
 /*

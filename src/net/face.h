@@ -41,7 +41,7 @@ struct face {
      * Runs the requests in bytes and appends their replies to conn->out. *used is how many bytes
      * were taken. MORE: all whole requests were run. OK: it stopped before that, because replies
      * pile up, a worker has some of what was taken (conn->job), or the connection is to be closed.
-     * BLOCKED: no writes for the moment, try again when the loop is woken. BAD_PROTOCOL: answered,
+     * BLOCKED: no writes for the moment, or a name is waited for; try again when the loop is woken. BAD_PROTOCOL: answered,
      * close the connection when sent. NO_MEMORY: close it.
      */
     enum status (*run)(struct conn *conn, const char *bytes, size_t length, size_t *used);

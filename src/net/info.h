@@ -1,4 +1,8 @@
-/* INFO: what the server is and does, in sections of name:value lines, as Redis users know it. */
+/*
+ * INFO and METRICS. INFO shows the metrics of the server in sections of name:value lines, as users of
+ * Redis expect them. METRICS shows all of them in the text format of Prometheus. Any thread may call
+ * these functions while the server runs.
+ */
 #ifndef LAUD_NET_INFO_H
 #define LAUD_NET_INFO_H
 
@@ -6,14 +10,20 @@
 #include "base/text.h"
 #include "net/server.h"
 
-/* The sections named, or all if none is; hot keys only if they may be shown. False: no memory. */
+/* Adds the sources of net/ itself to server->parts.sources. server_start calls it once. */
+void info_add_sources(struct server *server);
+
+/*
+ * Appends the sections that are named, or all sections if `count` is 0. Hot keys are shown only if
+ * `hotkeys` is true, because not every client may see them. False: there was no memory.
+ */
 bool info_write(struct server *server, const struct text *sections, uint32_t count, bool hotkeys,
                 struct buffer *out);
 
-/* All of it in Prometheus' text format. False: no memory. */
+/* Appends all metrics in the text format of Prometheus. False: there was no memory. */
 bool info_metrics(struct server *server, struct buffer *out);
 
-/* Memory the process has, as the kernel sees it; 0 where it does not say. */
+/* The resident memory of the process in bytes, as the kernel counts it. 0: it cannot be read. */
 uint64_t info_resident_bytes(void);
 
 #endif

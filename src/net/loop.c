@@ -9,7 +9,7 @@
  *   prepare     the last thing before the thread waits, whatever happened before: if anything was
  *               written this turn, the journal is kicked: once, so that one sync covers the whole
  *               turn. Groups up to the position the journal has released leave, in order;
- *               connections that waited for the guard's leave to write run on
+ *               connections that waited to be admitted, or for a name, run on
  *
  * Replies are never written before the journal says so; that is all there is to the durability
  * promise on this side.
@@ -113,17 +113,35 @@ static bool may_write(struct loop *loop)
            STATUS_BLOCKED;
 }
 
-/* Those that have waited longest go first, and to the end if they have to wait again. */
-static bool resume_blocked(struct loop *loop)
+static bool always(struct loop *loop)
 {
-    const struct conn *last = loop->blocked_last, *conn = NULL;
+    (void)loop;
+    return true;
+}
+
+/* Those that have waited longest go first, and to the end if they have to wait again. */
+static bool resume_queue(struct loop *loop, struct conn_queue *queue, bool (*may)(struct loop *))
+{
+    const struct conn *last = queue->last, *conn = NULL;
     bool any = false;
-    while (loop->blocked_first != NULL && conn != last && may_write(loop)) {
-        conn = loop->blocked_first;
-        conn_unblock(loop->blocked_first);
+    while (queue->first != NULL && conn != last && may(loop)) {
+        conn = queue->first;
+        conn_unblock(queue->first);
         any = true;
     }
     return any;
+}
+
+/* All that wait for names ask again after a wake, which is noted before they do. */
+static bool resume_unnamed(struct loop *loop)
+{
+    if (loop->unnamed.first == NULL)
+        return false;
+    uint64_t wakes = names_wakes(loop->server->parts.names);
+    if (wakes == loop->name_wakes)
+        return false;
+    loop->name_wakes = wakes;
+    return resume_queue(loop, &loop->unnamed, always);
 }
 
 /* Stopping: a connection goes when its replies have left, or when time is up. */
@@ -229,7 +247,7 @@ static void set_pace(struct loop *loop)
 {
     struct guard *guard = &loop->server->guard;
     uint64_t wait_ns = 0;
-    if (loop->blocked_first != NULL)
+    if (loop->blocked.first != NULL)
         wait_ns = guard_wait_ns(guard, &loop->pacer, guard_lag(guard), clock_monotonic_ns());
     if (wait_ns > 0)
         uv_timer_start(&loop->pace, on_pace, (wait_ns + 999999) / 1000000, 0);
@@ -244,10 +262,10 @@ static void end_turn(struct loop *loop)
 {
     bool moved;
     do {
-        if (loop->wrote || loop->blocked_first != NULL)
+        if (loop->wrote || loop->blocked.first != NULL)
             journal_kick(loop->server->parts.journal);
         loop->wrote = false;
-        if (loop->group_count == 0 && loop->blocked_first == NULL)
+        if (loop->group_count == 0 && loop->blocked.first == NULL && loop->unnamed.first == NULL)
             return;
         moved = false;
         atomic_exchange(&loop->waiting, true);
@@ -255,7 +273,8 @@ static void end_turn(struct loop *loop)
             release_groups(loop);
             moved = true;
         }
-        moved = resume_blocked(loop) || moved;
+        moved = resume_queue(loop, &loop->blocked, may_write) || moved;
+        moved = resume_unnamed(loop) || moved;
     } while (moved);
     set_pace(loop);
 }

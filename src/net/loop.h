@@ -70,6 +70,11 @@ struct loop_stats {
     _Atomic uint64_t live_stalled;   /* events put off because a client took nothing */
 };
 
+/* Connections that are blocked, the one that has waited longest first. */
+struct conn_queue {
+    struct conn *first, *last;
+};
+
 struct loop {
     struct server *server;
     uv_loop_t uv;
@@ -88,7 +93,9 @@ struct loop {
     struct reply_group *groups; /* a queue in a ring, capacity a power of two */
     size_t group_first, group_count, group_capacity;
 
-    struct conn *blocked_first, *blocked_last; /* connections that wait for the guard's leave */
+    struct conn_queue blocked; /* connections that wait to be admitted */
+    struct conn_queue unnamed; /* connections that wait for a name */
+    uint64_t name_wakes;       /* names_wakes when those in `unnamed` were last resumed */
     struct pacer pacer;
     uint32_t jobs; /* that workers have */
     bool wrote;    /* this turn, so the journal must be kicked */

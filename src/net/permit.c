@@ -24,16 +24,14 @@ static bool has_types(const struct access_token *token, const struct op_spec *sp
     uint32_t at = 0;
     if (spec->action == HOT_FRIENDS && !access_has_type(token, followed))
         return false;
-    for (const char *letter = spec->pattern; *letter != '\0' && at < count; letter++, at++) {
-        if (*letter == 'y' || *letter == 'i') {
+    for (const uint8_t *word = spec->words; *word != WORD_END && at < count; word++) {
+        uint32_t end = *word == WORD_ITEMS ? count : at + 1;
+        for (; at < end; at++) {
+            bool is_type = *word == WORD_TYPE;
+            if (!is_type && *word != WORD_ITEM && *word != WORD_ITEMS)
+                continue;
             named = true;
-            if (*letter == 'y' ? !access_has_type(token, args[at])
-                               : !has_item_type(token, args[at]))
-                return false;
-        }
-        for (; *letter == 'I' && at < count; at++) {
-            named = true;
-            if (!has_item_type(token, args[at]))
+            if (is_type ? !access_has_type(token, args[at]) : !has_item_type(token, args[at]))
                 return false;
         }
     }

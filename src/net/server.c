@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "net/face.h"
+#include "net/info.h"
 #include "net/loop.h"
 
 #define TRIM_BYTES MIB(1)
@@ -54,6 +55,14 @@ static void on_journal(void *context)
 {
     struct server *server = context;
     tell_journal_state(server);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_moved(&server->loops[i]);
+}
+
+/* From any thread: a name that was waited for may be there. */
+static void on_name(void *context)
+{
+    struct server *server = context;
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_moved(&server->loops[i]);
 }
@@ -177,10 +186,12 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     if (!set_limits(server, threads, problem, size))
         return false;
     start_watching(server, threads);
+    info_add_sources(server);
     if (!listen_all(server, threads, problem, size))
         return false;
     tell_journal_state(server);
     journal_listen(parts->journal, on_journal, server);
+    names_listen(parts->names, on_name, server);
     int error = work_start(&server->work, parts->hot, parts->names, &server->guard,
                            (unsigned)parts->options->workers);
     if (error) {
@@ -242,6 +253,8 @@ void server_trim(struct server *server, bool anyway)
 void server_free(struct server *server)
 {
     atomic_store(&server->running, false);
+    if (server->parts.names != NULL)
+        names_listen(server->parts.names, NULL, NULL);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_free(&server->loops[i]);
     free(server->loops);

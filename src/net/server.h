@@ -16,15 +16,13 @@
 #include "guard/ip.h"
 #include "guard/limits.h"
 #include "hot/hot.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 #include "metrics/hotkeys.h"
 #include "metrics/slowlog.h"
+#include "metrics/source.h"
 #include "net/sockets.h"
 #include "net/work.h"
 #include "op/command.h"
-#include "project/projector.h"
-#include "store/store.h"
-#include "trend/trends.h"
 
 struct face;
 struct loop;
@@ -40,11 +38,9 @@ struct server_parts {
     struct hot *hot;
     struct journal *journal;
     struct memory_budget *budget;
-    struct timeline *timeline;   /* NULL: what is recorded is what the clock says */
-    struct store_admin *store;   /* for INFO, as are the next two; each may be NULL */
-    struct projector *projector; /* tells server_projected where it is */
-    struct filters *filters;
-    struct trends *trends;   /* for INFO too; may be NULL */
+    struct timeline *timeline; /* NULL: what is recorded is what the clock says */
+    /* Sources of metrics that net/ does not have itself; server_start adds those of net/. */
+    struct metrics_sources sources;
     uint64_t lag_slow_bytes; /* of journal that the store is behind: writes slow down from here */
     uint64_t lag_max_bytes;  /* and are refused from here; 0: no bound */
     uint64_t places_max;     /* connections and streams that files can be open for; 0: no bound */

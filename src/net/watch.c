@@ -1,6 +1,6 @@
 /*
  * Of a slow operation the words are long gone (a worker had it, or others were parsed behind it), so
- * they are made again from the request, by the operation's pattern. Options behind them are not.
+ * they are made again from the request. What follows the words (enum op_extra) is not.
  */
 #include "net/watch.h"
 
@@ -17,7 +17,7 @@ void watch_init(struct watch *watch, struct hotkeys *hotkeys, struct slowlog *sl
     watch->slow_ns = slow_us == 0 ? UINT64_MAX : slow_us * 1000;
     watch->with_user = 0;
     for (size_t i = 0; i < op_count(); i++)
-        if (strchr(op_get(i)->pattern, 'u') != NULL)
+        if (op_has_user(op_get(i)))
             watch->with_user |= 1ULL << i;
 }
 
@@ -119,31 +119,33 @@ static void put_id(struct remade *remade, const char *type, struct id id)
     put_text(remade, text);
 }
 
-static void put_word(struct remade *remade, char letter, const struct hot_request *request,
+static void put_word(struct remade *remade, enum op_word word, const struct hot_request *request,
                      const struct names *names)
 {
     char number[24];
-    switch (letter) {
-    case 'u':
+    switch (word) {
+    case WORD_USER:
         put_id(remade, "", request->user);
         break;
-    case 'k':
-    case 'c':
+    case WORD_KIND:
+    case WORD_COUNTER:
         put_text(remade, name_text(names, request->name));
         break;
-    case 'y':
+    case WORD_TYPE:
         put_text(remade, type_text(names, request->type));
         break;
-    case 'd':
+    case WORD_DELTA:
         snprintf(number, sizeof number, "%lld", (long long)request->delta);
         put_text(remade, number);
         break;
-    case 'i':
-    case 'I':
+    case WORD_ITEM:
+    case WORD_ITEMS:
         for (uint32_t i = 0; i < request->item_count; i++)
             put_id(remade, type_text(names, request->items[i].type), request->items[i].id);
         break;
-    default: /* an option */
+    case WORD_ANY_COUNTER:
+    case WORD_END:
+    case WORD_TOTAL:
         break;
     }
 }
@@ -156,8 +158,8 @@ void watch_slow_requests(struct watch *watch, const struct hot_request *requests
     const struct op_spec *spec = op_get(requests[0].op);
     remade.count = remade.total = 0;
     put_text(&remade, spec->name);
-    for (const char *letter = spec->pattern; *letter != '\0'; letter++)
-        put_word(&remade, *letter, &requests[0], names);
+    for (const uint8_t *word = spec->words; *word != WORD_END; word++)
+        put_word(&remade, (enum op_word) * word, &requests[0], names);
     if (count > 1 && remade.count < SLOWLOG_WORDS) {
         char others[LIMIT_ITEM_TEXT + 1];
         snprintf(others, sizeof others, "(and %u more commands with it)", count - 1);

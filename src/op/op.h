@@ -1,6 +1,7 @@
 /*
  * Operations: what can be asked for, and how its arguments are read. One table (op.def) says what
- * there is; op_decode turns the words of a command into a request for the hot tier, refusing with
+ * there is: which words an operation takes, and what its reply looks like. Everything that depends on
+ * the words of an operation uses this description. op_decode (decode.c) turns the words of a command into a request for the hot tier, refusing with
  * one plain sentence what it cannot take. Any thread may decode; a thread has its own scratch.
  */
 #ifndef LAUD_OP_OP_H
@@ -22,7 +23,7 @@
 #define OP_FOLLOWED_TYPE "user"
 
 enum op_code {
-#define OP(code, name, action, pattern, arguments, items, sort, summary) OP_##code,
+#define OP(code, name, action, shape, words, extra, arguments, items, sort, summary) OP_##code,
 #define ROUTE(code, method, path, words)
 #include "op/op.def"
 #undef ROUTE
@@ -32,21 +33,84 @@ enum op_code {
 /* For tokens of which role: what removes undoes more than one reaction, and is for admins. */
 enum op_sort { OP_READS, OP_WRITES, OP_REMOVES };
 
+/* A word that an operation takes. */
+enum op_word {
+    WORD_END, /* there are no more */
+    WORD_USER,
+    WORD_KIND,
+    WORD_COUNTER,     /* one that ADD may change */
+    WORD_ANY_COUNTER, /* also one that counts reactions of a kind */
+    WORD_DELTA,       /* a signed number */
+    WORD_TYPE,
+    WORD_ITEM,
+    WORD_ITEMS, /* one item or more, up to items_max; no other word follows */
+    WORD_TOTAL,
+};
+
+/* What may follow the words: pairs of a keyword and its value, in any order. */
+enum op_extra {
+    EXTRA_NONE,
+    EXTRA_TOKEN,  /* TOKEN and a token */
+    EXTRA_COLD,   /* after WORD_ITEMS: COLD and skip or ask */
+    EXTRA_LIMIT,  /* LIMIT and a number */
+    EXTRA_PIECE,  /* the same; the number says how much to remove */
+    EXTRA_PAGE,   /* LIMIT and a number, CURSOR and a cursor */
+    EXTRA_SINCE,  /* LIMIT and a number, SINCE and a cursor */
+    EXTRA_WINDOW, /* LIMIT and a number, WINDOW and hour, day or week */
+    EXTRA_TOTAL,
+};
+
+/* What a reply looks like; each face has one function or schema for each of them. */
+enum op_shape {
+    SHAPE_CHANGE,  /* was anything changed? */
+    SHAPE_VALUE,   /* a counter's value */
+    SHAPE_REMOVAL, /* how many were removed, and whether there may be more */
+    SHAPE_FLAGS,   /* for each item: yes or no */
+    SHAPE_COUNTS,  /* for each item: its counters */
+    SHAPE_FEED,    /* for each item: kinds of reactions, and its counters */
+    SHAPE_ITEMS,   /* a page of items with times, and a cursor */
+    SHAPE_USERS,   /* a page of users with times, and a cursor */
+    SHAPE_FRIENDS, /* users with times; there are no pages */
+    SHAPE_CHANGES, /* what was set and cleared, and a cursor */
+    SHAPE_RANKED,  /* items with values */
+    SHAPE_NAMES,   /* all names */
+    SHAPE_TOTAL,
+};
+
+#define OP_WORDS 3 /* no operation has more words */
+
 struct op_spec {
     const char *name;
-    const char *pattern;
     const char *arguments;
     const char *summary;
     enum hot_action action;
-    uint16_t items_max;
-    uint16_t args_min; /* words after the name */
-    uint16_t args_max; /* UINT16_MAX: as many as there are */
+    enum op_shape shape;
+    enum op_extra extra;
     enum op_sort sort;
+    uint16_t items_max;
+    uint16_t args_min;           /* how many words there are */
+    uint16_t args_max;           /* with the extra ones; UINT16_MAX: as many as there are */
+    uint8_t words[OP_WORDS + 1]; /* enum op_word, in the order in which they are given */
 };
 
 static inline bool op_writes(const struct op_spec *spec)
 {
     return spec->sort != OP_READS;
+}
+
+/* Does it act for a user? That is then its first word. */
+static inline bool op_has_user(const struct op_spec *spec)
+{
+    return spec->words[0] == WORD_USER;
+}
+
+/* Where among its words the items begin; args_min: it takes none. */
+static inline uint32_t op_items_at(const struct op_spec *spec)
+{
+    uint32_t at = 0;
+    while (at < spec->args_min && spec->words[at] != WORD_ITEM && spec->words[at] != WORD_ITEMS)
+        at++;
+    return at;
 }
 
 /* The type that was last found: most items of a feed, or of a server, are of one. */
@@ -80,22 +144,39 @@ struct op_scratch {
     size_t subject; /* bytes of the sentence that name it: "a user" of "a user must be …" */
 };
 
+extern const struct op_spec op_specs[]; /* by enum op_code */
+
 size_t op_count(void);
 const struct op_spec *op_get(size_t index); /* by enum op_code */
 
 uint32_t op_limit_max(const struct op_spec *spec); /* of its LIMIT; 0: it takes none */
 
+/* What the reply to a request looks like; op_decode made the request. */
+static inline enum op_shape op_shape(const struct hot_request *request)
+{
+    return op_specs[request->op].shape;
+}
+
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
- * batch's scratch has no room left for its items; run the batch and decode again. Any other: the
+ * batch's scratch has no room left for its items; run the batch and decode again. BLOCKED: a name is
+ * not there, and its back end has no answer yet (names.h); decode again after names_wake. Any other: the
  * reason is in scratch->sentence, in the words of RESP; `wrong` and `subject` let a caller say in its
  * own which word is meant. Only what is OK takes room of the scratch.
  *
  * SET and ADD make the names they use (names_intern), once all their words are found good and all
- * their names may be used; any other operation that names an unknown one asks for nothing.
+ * their names may be used; any other operation that names an unknown one asks for nothing. Before a name
+ * counts as unknown, the back end of the names is asked, if there is one.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request);
+
+/*
+ * Makes a COUNTS of the server's own (hot_request.own) for an item that was decoded already. There must be
+ * room for one item in the scratch.
+ */
+void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch *scratch,
+                    struct hot_request *request);
 
 #endif

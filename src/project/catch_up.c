@@ -38,8 +38,8 @@ static enum status windows_apply(const struct catch_up *how, const struct target
                                  struct window *window, uint64_t to, char *problem, size_t size)
 {
     enum status status = STATUS_OK;
-    while (status == STATUS_OK && journal_cursor_position(window->cursor) < to) {
-        uint64_t before = journal_cursor_position(window->cursor);
+    while (status == STATUS_OK && window->position < to) {
+        uint64_t before = window->position;
         status = window_read(window, to, problem, size);
         if (status != STATUS_OK)
             break;

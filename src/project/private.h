@@ -41,7 +41,6 @@ struct projector {
 
     /* For everybody, under the lock */
     pthread_mutex_t lock;
-    pthread_cond_t changed;
     pthread_cond_t reached;       /* for those in projector_reach */
     unsigned waiting;             /* how many those are */
     uint64_t wanted;              /* the furthest position of theirs */

@@ -1,7 +1,7 @@
 /*
- * The thread, and what others see of it. It looks at the journal every few milliseconds rather than
- * being told: a look is two loads, and whoever appends stays free of it. A window begins once the
- * last one began long enough ago, or once there is enough for a full one.
+ * The thread, and what others see of it. It waits on its source: until there is enough for a full
+ * window, until the last one began long enough ago, or until somebody wants a position reached or has
+ * it stop. Whoever changes `wanted` or `stopping` wakes the source.
  */
 #include "project/projector.h"
 
@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "project/private.h"
 
-#define LOOK_MS     20   /* between looks at the journal while a window gathers */
-#define SYNC_MS     1    /* likewise while somebody waits, or the filters are being tidied */
+#define TIDY_MS     1    /* between looks at whether it is time to tidy the filters again */
+#define TAIL_MS     1    /* between looks at the source for its last events, when stopping */
 #define RETRY_MS    1000 /* before what was not possible is tried again */
 #define FINISH_MS   5000 /* for what has gathered, when stopping */
 #define NICE        19   /* those who answer come first */
@@ -38,7 +38,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
     ASSERT(options->filter_position <= position && options->trend_position <= position);
     ASSERT(options->trends == NULL || trends_position(options->trends) == position);
     const struct window_options window = {
-        .journal_directory = options->journal_directory,
+        .source = options->source,
         .budget = options->budget,
         .events_max = options->window_events,
         .token_ttl_s = options->token_ttl_s,
@@ -47,7 +47,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
     };
     if (window_open(&projector->window, &window, position, problem, size) != STATUS_OK)
         return false;
-    uint32_t next_s = window_peek(&projector->window, journal_durable(options->journal));
+    uint32_t next_s = window_peek(&projector->window);
     if (next_s != 0)
         projector->oldest_ms = next_s * 1000ULL;
     return true;
@@ -66,7 +66,6 @@ struct projector *projector_new(const struct projector_options *options, char *p
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&projector->changed, &attributes);
     pthread_cond_init(&projector->reached, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&projector->lock, NULL);
@@ -80,7 +79,6 @@ void projector_free(struct projector *projector)
 {
     window_close(&projector->window);
     pthread_cond_destroy(&projector->reached);
-    pthread_cond_destroy(&projector->changed);
     pthread_mutex_destroy(&projector->lock);
     projector->magic = 0;
     free(projector);
@@ -91,31 +89,12 @@ static uint64_t now_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static struct timespec time_of(uint64_t ms)
+static bool is_stopping(struct projector *projector)
 {
-    return (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
-}
-
-/* Until then, or until somebody wants more than this position, or until it is to stop: then true. */
-static bool wait_until(struct projector *projector, uint64_t until_ms, uint64_t position)
-{
-    struct timespec until = time_of(until_ms);
     pthread_mutex_lock(&projector->lock);
-    while (!projector->stopping && projector->wanted <= position &&
-           pthread_cond_timedwait(&projector->changed, &projector->lock, &until) == 0)
-        ;
     bool stopping = projector->stopping;
     pthread_mutex_unlock(&projector->lock);
     return stopping;
-}
-
-static bool wait_for_stop(struct projector *projector)
-{
-    pthread_mutex_lock(&projector->lock);
-    while (!projector->stopping)
-        pthread_cond_wait(&projector->changed, &projector->lock);
-    pthread_mutex_unlock(&projector->lock);
-    return true;
 }
 
 static bool is_wanted(struct projector *projector, uint64_t position)
@@ -126,45 +105,61 @@ static bool is_wanted(struct projector *projector, uint64_t position)
     return wanted;
 }
 
-/* Until the next window should begin. */
-static bool wait_for_window(struct projector *projector, uint64_t began_ms)
+/* Until then, or until it is to stop: then true. */
+static bool wait_until(struct projector *projector, uint64_t until_ms)
 {
-    uint64_t due = began_ms + projector->options.window_ms;
-    uint64_t position = projector->stats.position;
-    for (;;) {
-        uint64_t durable = journal_durable(projector->options.journal);
-        bool full = projector->window.more || durable >= position + projector->window_bytes;
-        projector_tidy(projector, full);
-        uint64_t now = now_ms();
-        bool wanted = is_wanted(projector, position);
-        uint64_t look = now + (wanted || projector->tidying ? SYNC_MS : LOOK_MS);
-        if (full || now >= due || (wanted && durable > position))
-            look = now;
-        if (wait_until(projector, look < due ? look : due, wanted ? UINT64_MAX : position))
-            return true;
-        if (look == now || now_ms() >= due)
-            return false;
-    }
+    while (!is_stopping(projector) && now_ms() < until_ms)
+        source_wait(projector->options.source, UINT64_MAX, until_ms * 1000000);
+    return is_stopping(projector);
 }
 
-/* Is there something that the journal has still to bring to disk, and can? */
+static bool wait_for_stop(struct projector *projector)
+{
+    while (!is_stopping(projector))
+        source_wait(projector->options.source, UINT64_MAX, UINT64_MAX);
+    return true;
+}
+
+/* Until the next window should begin: false; or until it is to stop: true. */
+static bool wait_for_window(struct projector *projector, uint64_t began_ms)
+{
+    uint64_t due_ms = began_ms + projector->options.window_ms;
+    uint64_t position = projector->stats.position;
+    while (!is_stopping(projector)) {
+        struct source_view view;
+        source_view(projector->options.source, &view);
+        bool full = projector->window.more || view.available >= position + projector->window_bytes;
+        projector_tidy(projector, full);
+        bool wanted = is_wanted(projector, position);
+        uint64_t now = now_ms();
+        if (full || now >= due_ms || (wanted && view.available > position))
+            return false;
+        uint64_t until_ms = projector->tidying && now + TIDY_MS < due_ms ? now + TIDY_MS : due_ms;
+        uint64_t beyond = wanted ? position : position + projector->window_bytes - 1;
+        source_wait(projector->options.source, beyond, until_ms * 1000000);
+    }
+    return true;
+}
+
+/* Is there something that is not available yet, and will be? */
 static bool is_tail_coming(const struct projector *projector)
 {
-    struct journal *journal = projector->options.journal;
-    return journal_durable(journal) < journal_appended(journal) &&
-           journal_state(journal) == STATUS_OK;
+    struct source_view view;
+    source_view(projector->options.source, &view);
+    return view.available < view.appended && view.advancing;
 }
 
 /*
  * Applies all that was appended, then makes a checkpoint. Unless it syncs with each commit, the
- * journal is asked only now for its last events, so this loop waits for them. Whether more events
- * are coming is asked before each step: a step that then finds nothing to apply has seen everything.
- * Asked after the step, events that became durable between the two would be left to the next start.
- * A stop is not held up for long: what is left is in the journal, and replayed at the next start.
+ * journal is asked only now for its last events (projector_step), so this loop waits for them. Whether
+ * more events are coming is asked before each step: a step that then finds nothing to apply has seen
+ * everything. Asked after the step, events that became durable between the two would be left to the
+ * next start. A stop is not held up for long: what remains is in the journal, and is replayed at the
+ * next start.
  */
 void projector_finish(struct projector *projector)
 {
-    const struct timespec pause = {.tv_nsec = SYNC_MS * 1000000L};
+    const struct timespec pause = {.tv_nsec = TAIL_MS * 1000000L};
     uint64_t until_ms = now_ms() + FINISH_MS;
     enum projector_step step;
     bool coming;
@@ -192,7 +187,7 @@ static void *projector_run(void *argument)
         if (step == STEP_FAILED)
             stopping = wait_for_stop(projector);
         else if (step == STEP_WAIT)
-            stopping = wait_until(projector, began_ms + RETRY_MS, UINT64_MAX);
+            stopping = wait_until(projector, began_ms + RETRY_MS);
         else
             stopping = wait_for_window(projector, began_ms);
     }
@@ -216,17 +211,17 @@ struct projector *projector_start(const struct projector_options *options, char 
 
 void projector_stats(struct projector *projector, struct projector_stats *out)
 {
-    struct journal_stats journal;
-    journal_stats(projector->options.journal, &journal);
+    struct source_view view;
+    source_view(projector->options.source, &view);
     uint64_t now = projector_now_ms(projector);
     pthread_mutex_lock(&projector->lock);
     *out = projector->stats;
     uint64_t bytes = projector->event_bytes;
     uint64_t oldest_ms = projector->oldest_ms;
     pthread_mutex_unlock(&projector->lock);
-    if (journal.written <= out->position)
+    if (view.written <= out->position)
         return;
-    out->lag_bytes = journal.written - out->position;
+    out->lag_bytes = view.written - out->position;
     out->lag_events = out->events == 0 ? out->lag_bytes / EVENT_BYTES
                                        : out->lag_bytes / ((bytes + out->events - 1) / out->events);
     out->lag_ms = now > oldest_ms ? now - oldest_ms : 0;
@@ -240,13 +235,14 @@ static bool can_reach(const struct projector *projector)
 
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms)
 {
-    struct timespec until = time_of(now_ms() + timeout_ms);
-    journal_sync(projector->options.journal);
+    uint64_t until_ns = clock_monotonic_ns() + timeout_ms * 1000000ULL;
+    struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+    source_hurry(projector->options.source);
     pthread_mutex_lock(&projector->lock);
     projector->waiting++;
     if (projector->wanted < position)
         projector->wanted = position;
-    pthread_cond_broadcast(&projector->changed);
+    source_wake(projector->options.source);
     while (projector->stats.position < position && can_reach(projector) &&
            pthread_cond_timedwait(&projector->reached, &projector->lock, &until) == 0)
         ;
@@ -261,9 +257,9 @@ void projector_stop(struct projector *projector)
 {
     pthread_mutex_lock(&projector->lock);
     projector->stopping = true;
-    pthread_cond_broadcast(&projector->changed);
     pthread_cond_broadcast(&projector->reached);
     pthread_mutex_unlock(&projector->lock);
+    source_wake(projector->options.source);
     pthread_join(projector->thread, NULL);
     projector_free(projector);
 }

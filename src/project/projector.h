@@ -1,9 +1,9 @@
 /*
- * The projector: the thread that carries events from the journal to the store. It reads the
- * journal's own files behind the durable position, in windows by time and by size, folds each to
- * its net effect and applies that with the position it reaches, in one step. After so many bytes
- * of journal, and when it stops, it makes a checkpoint: the store is flushed, the windowed boards and
- * the filters are saved, and journal segments that nobody needs any more go.
+ * The projector: the thread that writes events from a source (journal/source.h) to the store. It
+ * pulls events in windows by time and by size, folds each window to its net effect and applies that
+ * with the position it reaches, in one step. After so many bytes of journal, and when it stops, it
+ * makes a checkpoint: the store is flushed, the windowed boards and the filters are saved, and the
+ * events that nobody needs any more are acknowledged.
  *
  * Killed at any point, it goes on from the store's position; what it applied already is not
  * applied again.
@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "filter/filters.h"
-#include "journal/journal.h"
+#include "journal/source.h"
 #include "store/store.h"
 #include "time/timeline.h"
 #include "trend/trends.h"
@@ -40,9 +40,8 @@ typedef void projector_failed_fn(void *context, const char *why);
 
 /* All that is pointed to outlives the projector. */
 struct projector_options {
-    const char *journal_directory;
     const char *filter_path;
-    struct journal *journal;
+    struct source *source; /* of the journal; only the projector uses it */
     struct store_applier *applier;
     struct store_admin *admin; /* for filters_move, and for what is wrong after a failure */
     struct filters *filters;   /* as of the store's position */
@@ -59,7 +58,7 @@ struct projector_options {
     uint32_t changes_ttl_s;
     struct timeline *timeline; /* of recorded times; NULL: they are those of the clock */
     uint64_t seed;             /* any number that nobody can guess, see fold.h */
-    bool keep_journal;         /* segments stay for ever */
+    bool keep_journal;         /* nothing is acknowledged, so all events stay */
     projector_moved_fn *moved;
     projector_save_fn *save;     /* may be NULL, as may `moved` */
     projector_failed_fn *failed; /* likewise */

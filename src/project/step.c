@@ -4,11 +4,12 @@
  *   a window   read and fold, filters_before, apply (data and position together), filters_after,
  *              count it on the windowed boards
  *   checkpoint flush the store (D), save the windowed boards (T = D), have other files saved that
- *              follow it, save the filters (F = D), forget the journal up to the lesser of T and F
+ *              follow it, save the filters (F = D), acknowledge the events before the lesser of T
+ *              and F
  *
  * After a crash the store is at its last flush, D; the files of the boards and of the filters stand
  * for the same position or an earlier one, because they are written after the flush; and the journal
- * still has all from there on, because that is forgotten last. A file that cannot be written stops
+ * still has all from there on, because acknowledging comes last. A file that cannot be written stops
  * nothing: the journal is then kept from where the old one stands.
  *
  * Between windows the filters are tidied (filters_move).
@@ -97,15 +98,15 @@ static enum projector_step step_idle(struct projector *projector)
 static enum projector_step window_begin(struct projector *projector)
 {
     io_fault_point("project.read");
-    struct journal *journal = projector->options.journal;
+    struct source_view view;
     projector->read_ms = projector_now_ms(projector);
-    uint64_t limit = journal_durable(journal);
-    if (journal_appended(journal) > limit)
-        journal_sync(journal); /* for the next window: nobody else may ask for it */
-    if (limit <= position_of(projector))
+    source_view(projector->options.source, &view);
+    if (view.appended > view.available)
+        source_hurry(projector->options.source); /* for the next window: nobody else may ask */
+    if (view.available <= position_of(projector))
         return step_idle(projector);
     char problem[256];
-    enum status status = window_read(&projector->window, limit, problem, sizeof problem);
+    enum status status = window_read(&projector->window, view.available, problem, sizeof problem);
     if (status != STATUS_OK)
         return step_fail(projector, "the journal cannot be read", problem);
     ASSERT(window_events(&projector->window) > 0); /* limits are between two events */
@@ -217,13 +218,13 @@ static void save_filters(struct projector *projector)
     io_fault_point("project.saved");
 }
 
-static void forget_journal(struct projector *projector)
+static void acknowledge(struct projector *projector)
 {
     if (projector->options.keep_journal)
         return;
     io_fault_point("project.forget");
     ASSERT(projector_saved(projector) <= position_of(projector));
-    enum status status = journal_forget(projector->options.journal, projector_saved(projector));
+    enum status status = source_acknowledge(projector->options.source, projector_saved(projector));
     if (status != STATUS_OK)
         log_warn("projector: old journal segments could not be removed: %s",
                  status_sentence(status));
@@ -242,7 +243,7 @@ enum projector_step projector_checkpoint(struct projector *projector)
     if (projector->options.save != NULL)
         projector->options.save(projector->options.context, position_of(projector));
     save_filters(projector);
-    forget_journal(projector);
+    acknowledge(projector);
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;
     pthread_mutex_lock(&projector->lock);
     projector->stats.checkpoint = projector_saved(projector);

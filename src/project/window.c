@@ -13,25 +13,25 @@
 #include "base/assert.h"
 #include "trend/trends.h"
 
+#define PULL_EVENTS 256 /* at a time */
+
 enum status window_open(struct window *window, const struct window_options *options,
                         uint64_t position, char *problem, size_t size)
 {
     *window = (struct window){.token_ttl_s = options->token_ttl_s,
-                              .changes_ttl_s = options->changes_ttl_s,
-                              .contradiction = UINT64_MAX};
+                              .changes_ttl_s = options->changes_ttl_s};
     window->fold = fold_new(options->budget, options->events_max, options->seed);
     if (window->fold == NULL) {
         snprintf(problem, size, "there is no memory for a window of events");
         return STATUS_NO_MEMORY;
     }
-    return journal_cursor_open(options->journal_directory, position, &window->cursor, problem,
-                               size);
+    window->source = options->source;
+    window->position = position;
+    return source_seek(window->source, position, problem, size);
 }
 
 void window_close(struct window *window)
 {
-    if (window->cursor != NULL)
-        journal_cursor_close(window->cursor);
     fold_free(window->fold);
     *window = (struct window){0};
 }
@@ -43,11 +43,9 @@ static bool window_turns(const struct window *window, const struct event *event)
            event->time_s / TREND_SLICE_S > window->newest_s / TREND_SLICE_S;
 }
 
-static enum status window_visit(void *context, const struct event *event, uint64_t position,
-                                size_t size)
+/* NO_MEMORY: it does not fit this window any more, and was not taken. */
+static enum status take_event(struct window *window, const struct event *event)
 {
-    (void)size;
-    struct window *window = context;
     enum status status =
         window_turns(window, event) ? STATUS_NO_MEMORY : fold_add(window->fold, event);
     if (status == STATUS_OK) {
@@ -59,11 +57,51 @@ static enum status window_visit(void *context, const struct event *event, uint64
         ASSERT(fold_events(window->fold) > 0);
         window->more = true;
         window->next_s = event->time_s;
-        status = STATUS_MORE;
-    } else {
-        window->contradiction = position;
     }
     return status;
+}
+
+/* Makes sure of the next event: OK, and then there is none if all of the run is taken. */
+static enum status next_event(struct window *window, char *problem, size_t size)
+{
+    if (window->taken < window->run.count)
+        return STATUS_OK;
+    window->taken = 0;
+    enum status status = source_pull(window->source, PULL_EVENTS, &window->run, problem, size);
+    ASSERT(status == STATUS_OK || window->run.count == 0);
+    return status;
+}
+
+/* Takes events of the run up to the limit: OK, also if there are none; NO_MEMORY: it is full. */
+static enum status take_run(struct window *window, uint64_t limit, char *problem, size_t size)
+{
+    const struct source_run *run = &window->run;
+    enum status status = STATUS_OK;
+    while (window->taken < run->count && run->ends[window->taken] <= limit) {
+        status = take_event(window, &run->events[window->taken]);
+        if (status != STATUS_OK)
+            break;
+        ASSERT(run->ends[window->taken] > window->position);
+        window->position = run->ends[window->taken++];
+    }
+    if (status != STATUS_OK && status != STATUS_NO_MEMORY)
+        snprintf(problem, size,
+                 "the event at position %" PRIu64 " of the journal contradicts those before it",
+                 window->position);
+    return status;
+}
+
+static enum status take_events(struct window *window, uint64_t limit, char *problem, size_t size)
+{
+    enum status status = STATUS_OK;
+    uint64_t before;
+    do {
+        before = window->position;
+        status = next_event(window, problem, size);
+        if (status == STATUS_OK)
+            status = take_run(window, limit, problem, size);
+    } while (status == STATUS_OK && window->position > before && window->position < limit);
+    return status == STATUS_NO_MEMORY ? STATUS_OK : status;
 }
 
 static uint32_t time_before(uint32_t time_s, uint32_t span_s)
@@ -75,19 +113,12 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
 {
     ASSERT(fold_events(window->fold) == 0);
     window->more = false;
-    enum status status =
-        journal_cursor_read(window->cursor, limit, window_visit, window, problem, size);
-    if (window->contradiction != UINT64_MAX) {
-        snprintf(problem, size,
-                 "the event at position %" PRIu64 " of the journal contradicts those before it",
-                 window->contradiction);
-        status = STATUS_DAMAGED;
-    }
+    enum status status = take_events(window, limit, problem, size);
     if (status != STATUS_OK) {
         fold_clear(window->fold);
         return status;
     }
-    fold_take(window->fold, journal_cursor_position(window->cursor), &window->changes);
+    fold_take(window->fold, window->position, &window->changes);
     window->changes.newest_s = window->newest_s;
     window->changes.item.token_horizon_s = time_before(window->newest_s, window->token_ttl_s);
     window->changes.user.cleared_horizon_s = time_before(window->newest_s, window->changes_ttl_s);
@@ -96,24 +127,13 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
     return STATUS_OK;
 }
 
-static enum status peek_visit(void *context, const struct event *event, uint64_t position,
-                              size_t size)
-{
-    (void)position;
-    (void)size;
-    *(uint32_t *)context = event->time_s;
-    return STATUS_MORE; /* it is not taken */
-}
-
-/* What is wrong with the journal is met again, and told, by whoever reads it. */
-uint32_t window_peek(struct window *window, uint64_t limit)
+/* What is wrong with the journal is met again, and reported, by window_read. */
+uint32_t window_peek(struct window *window)
 {
     char problem[256];
-    uint32_t next_s = 0;
-    if (journal_cursor_position(window->cursor) < limit)
-        (void)journal_cursor_read(window->cursor, limit, peek_visit, &next_s, problem,
-                                  sizeof problem);
-    return next_s;
+    bool found = next_event(window, problem, sizeof problem) == STATUS_OK &&
+                 window->taken < window->run.count;
+    return found ? window->run.events[window->taken].time_s : 0;
 }
 
 size_t window_events(const struct window *window)

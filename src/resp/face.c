@@ -68,13 +68,20 @@ static enum status run_before(struct running *r)
     return r->conn->job != NULL ? STATUS_BLOCKED : STATUS_OK;
 }
 
-static enum status refuse_limited(struct running *r, const struct op_spec *spec)
+static enum status refuse_operation(struct running *r, const struct op_spec *spec,
+                                    enum status status)
 {
-    char sentence[64];
+    char limited[64];
+    const char *sentence = r->loop->scratch.sentence;
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
-    batch_count_limited(r, sentence, sizeof sentence);
-    refuse(r, (uint32_t)(spec - op_get(0)), false, STATUS_LIMITED, sentence);
+    batch_refused(r);
+    if (status == STATUS_LIMITED) {
+        batch_count_limited(r, limited, sizeof limited);
+        sentence = limited;
+    }
+    refuse(r, (uint32_t)(spec - op_get(0)), false, status,
+           sentence[0] ? sentence : server_sentence(r->loop->server, status));
     return STATUS_OK;
 }
 
@@ -82,37 +89,18 @@ static enum status refuse_limited(struct running *r, const struct op_spec *spec)
 static enum status gather(struct running *r, const struct op_spec *spec, const struct text *args,
                           uint32_t count)
 {
-    struct loop *loop = r->loop;
-    enum status status = batch_limit(r, spec, args, count);
-    if (status == STATUS_LIMITED)
-        return refuse_limited(r, spec);
-    status = batch_admit(r, spec);
-    if (status == STATUS_BLOCKED) {
-        run_batch(r);
-        return status;
-    }
-    loop->scratch.sentence[0] = '\0';
-    loop->scratch.user = r->now;
-    if (status == STATUS_OK)
-        status = op_decode(spec, args, count, loop->server->parts.names, r->time_s, &loop->scratch,
-                           &loop->requests[r->batch]);
-    loop->scratch.user = (struct op_user){0};
-    if (status == STATUS_MORE)
-        return run_before(r) == STATUS_OK ? gather(r, spec, args, count) : STATUS_BLOCKED;
-    if (status != STATUS_OK) {
-        char sentence[sizeof loop->scratch.sentence];
-        memcpy(sentence, loop->scratch.sentence, sizeof sentence);
-        if (run_before(r) != STATUS_OK)
-            return STATUS_BLOCKED;
-        r->conn->passed = false;
-        refuse(r, (uint32_t)(spec - op_get(0)), false, status,
-               sentence[0] ? sentence : server_sentence(loop->server, status));
+    enum status status = batch_gather(r, spec, args, count);
+    if (status == STATUS_OK) {
+        if (r->batch == LIMIT_BATCH)
+            run_batch(r);
         return STATUS_OK;
     }
-    r->conn->passed = false;
-    if (++r->batch == LIMIT_BATCH)
-        run_batch(r);
-    return STATUS_OK;
+    if (status == STATUS_MORE)
+        return run_before(r) == STATUS_OK ? gather(r, spec, args, count) : STATUS_BLOCKED;
+    if (status != STATUS_BLOCKED)
+        return refuse_operation(r, spec, status);
+    run_batch(r);
+    return STATUS_BLOCKED;
 }
 
 static void refuse_unknown(struct running *r, struct text name)
@@ -203,13 +191,14 @@ static enum status run_one(struct running *r, const struct resp_command *words, 
     if (words->count == 0)
         return STATUS_OK;
     const struct command *command = commands_find(&r->loop->server->commands, words->args[0]);
+    bool queues = multi_is_open(r->conn) && !multi_takes_now(command);
+    if (!queues && command != NULL && command->op != NULL)
+        return gather(r, command->op, words->args + 1, words->count - 1);
     enum status status = permit_command(r->conn, command, words->args + 1, words->count - 1);
-    if (multi_is_open(r->conn) && !multi_takes_now(command)) {
+    if (queues) {
         queue(r, command, status, words, bytes);
         return STATUS_OK;
     }
-    if (status == STATUS_OK && command != NULL && command->op != NULL)
-        return gather(r, command->op, words->args + 1, words->count - 1);
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
     if (status != STATUS_OK)
@@ -302,7 +291,7 @@ static enum status run_queued(struct running *r)
 static bool may_go_on(const struct running *r)
 {
     const struct conn *conn = r->conn;
-    return !conn->close_when_sent && conn->job == NULL && conn->rest_ms == 0 && !batch_is_long(r) &&
+    return conn_is_open(conn) && conn->job == NULL && conn->rest_ms == 0 && !batch_is_long(r) &&
            (multi_runs(conn) || conn_unsent(conn) < permit_output(conn));
 }
 

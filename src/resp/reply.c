@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "op/cursor.h"
+#include "op/op.h"
 #include "resp/write.h"
 
 /* Bytes that may be written, of which those of a name are always all written. */
@@ -31,8 +32,29 @@ static char *put_name(char *at, const struct names *names, uint8_t index)
     return at + name->bulk_length;
 }
 
-static bool write_flags(struct buffer *out, const struct hot_request *request)
+/* Writes the reply to a request; one for each shape. */
+typedef bool write_fn(struct buffer *out, const struct hot_request *request,
+                      const struct hot_scratch *scratch, const struct names *names, bool resp3);
+
+static bool write_value(struct buffer *out, const struct hot_request *request,
+                        const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
+    (void)scratch, (void)names, (void)resp3;
+    return resp_integer(out, request->value);
+}
+
+static bool write_removal(struct buffer *out, const struct hot_request *request,
+                          const struct hot_scratch *scratch, const struct names *names, bool resp3)
+{
+    (void)scratch, (void)names, (void)resp3;
+    return resp_array(out, 2) && resp_integer(out, request->value) &&
+           resp_integer(out, request->more);
+}
+
+static bool write_flags(struct buffer *out, const struct hot_request *request,
+                        const struct hot_scratch *scratch, const struct names *names, bool resp3)
+{
+    (void)scratch, (void)names, (void)resp3;
     if (!resp_array(out, request->item_count) || !buffer_reserve(out, 4 * request->item_count))
         return false;
     char *at = out->bytes + out->length;
@@ -141,17 +163,18 @@ static char *put_id(char *at, struct id id, const struct name *type)
     return put_bulk(at, text, length);
 }
 
-/* FRIENDS has no pages, and so no cursor. */
+/* What has no pages has no cursor. */
 static bool write_list(struct buffer *out, const struct hot_request *request,
-                       const struct hot_scratch *scratch, const struct names *names)
+                       const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
-    bool paged = request->action != HOT_FRIENDS;
+    (void)resp3;
+    enum op_shape shape = op_shape(request);
+    bool paged = shape != SHAPE_FRIENDS;
     if (!buffer_reserve(out, 2 * LINE_ROOM + CURSOR_TEXT + request->count * LISTED_ROOM))
         return false;
     const struct store_listed *listed = scratch->listed + request->first;
-    const struct name *type = request->action == HOT_LIST_REACTIONS && request->count > 0
-                                  ? names_type(names, request->type)
-                                  : NULL;
+    const struct name *type =
+        shape == SHAPE_ITEMS && request->count > 0 ? names_type(names, request->type) : NULL;
     char *at = put_line(out->bytes + out->length, '*', paged + 2 * (uint64_t)request->count);
     if (paged) {
         char cursor[CURSOR_TEXT];
@@ -166,8 +189,9 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
 }
 
 static bool write_changes(struct buffer *out, const struct hot_request *request,
-                          const struct hot_scratch *scratch, const struct names *names)
+                          const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
+    (void)resp3;
     char cursor[CURSOR_ROUND_TEXT];
     if (!buffer_reserve(out, 3 * LINE_ROOM + CURSOR_ROUND_TEXT + request->count * CHANGE_ROOM))
         return false;
@@ -188,8 +212,9 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
 
 /* The type stands before every id, so it is put down once and copied from then on. */
 static bool write_top(struct buffer *out, const struct hot_request *request,
-                      const struct hot_scratch *scratch, const struct names *names)
+                      const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
+    (void)resp3;
     char text[LIMIT_ITEM_TEXT];
     if (!buffer_reserve(out, LINE_ROOM + request->count * LISTED_ROOM))
         return false;
@@ -214,8 +239,10 @@ static bool write_top(struct buffer *out, const struct hot_request *request,
 }
 
 /* The tables only grow: a name that is made meanwhile is left for the next time. */
-static bool write_names(struct buffer *out, const struct names *names)
+static bool write_names(struct buffer *out, const struct hot_request *request,
+                        const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
+    (void)request, (void)scratch, (void)resp3;
     size_t types = names_type_count(names), others = names_count(names);
     if (!resp_array(out, 4 + 5 * (types + others)) || !resp_integer(out, (int64_t)types) ||
         !resp_integer(out, LIMIT_TYPES) || !resp_integer(out, (int64_t)others) ||
@@ -232,34 +259,15 @@ static bool write_names(struct buffer *out, const struct names *names)
     return true;
 }
 
+static write_fn *const writers[SHAPE_TOTAL] = {
+    [SHAPE_CHANGE] = write_value,    [SHAPE_VALUE] = write_value,   [SHAPE_REMOVAL] = write_removal,
+    [SHAPE_FLAGS] = write_flags,     [SHAPE_COUNTS] = write_counts, [SHAPE_FEED] = write_feed,
+    [SHAPE_ITEMS] = write_list,      [SHAPE_USERS] = write_list,    [SHAPE_FRIENDS] = write_list,
+    [SHAPE_CHANGES] = write_changes, [SHAPE_RANKED] = write_top,    [SHAPE_NAMES] = write_names,
+};
+
 bool reply_write(struct buffer *out, const struct hot_request *request,
                  const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
-    switch (request->action) {
-    case HOT_SET:
-    case HOT_CLEAR:
-    case HOT_ADD:
-        return resp_integer(out, request->value);
-    case HOT_FORGET:
-    case HOT_DROP:
-        return resp_array(out, 2) && resp_integer(out, request->value) &&
-               resp_integer(out, request->more);
-    case HOT_ASK:
-        return write_flags(out, request);
-    case HOT_COUNTS:
-        return write_counts(out, request, scratch, names, resp3);
-    case HOT_FEED:
-        return write_feed(out, request, scratch, names, resp3);
-    case HOT_LIST_REACTIONS:
-    case HOT_LIST_REACTORS:
-    case HOT_FRIENDS:
-        return write_list(out, request, scratch, names);
-    case HOT_CHANGES:
-        return write_changes(out, request, scratch, names);
-    case HOT_TOP:
-        return write_top(out, request, scratch, names);
-    case HOT_NAMES:
-        return write_names(out, names);
-    }
-    return false;
+    return writers[op_shape(request)](out, request, scratch, names, resp3);
 }

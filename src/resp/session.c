@@ -220,7 +220,7 @@ bool session_quit(struct conn *conn, const struct text *args, uint32_t count,
     (void)args;
     (void)count;
     (void)refusal;
-    conn->close_when_sent = true;
+    conn_drain(conn, false);
     return resp_simple(&conn->out, "OK");
 }
 

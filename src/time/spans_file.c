@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <xxhash.h>
-
+#include "base/file_header.h"
 #include "base/io.h"
 #include "base/little.h"
 #include "time/spans.h"
@@ -25,33 +24,30 @@ enum {
     SPAN_BYTES = 8,
     CHECK_BYTES = 8,
     FILE_BYTES = HEAD_BYTES + SPANS_MAX * SPAN_BYTES + CHECK_BYTES, /* at most */
-    VERSION = 1
 };
 
-static const char magic[8] = "laud-clk";
+static const struct file_format format = {"laud-clk", 1};
 
 static size_t spans_encode(const struct spans *spans, uint8_t out[FILE_BYTES])
 {
     uint8_t *at = out + HEAD_BYTES;
-    memcpy(out, magic, sizeof magic);
-    little_put32(out + 8, VERSION);
+    file_header_begin(out, HEAD_BYTES, &format);
     little_put32(out + 12, spans->count);
     for (uint32_t i = 0; i < spans->count; i++, at += SPAN_BYTES) {
         little_put32(at, spans->list[i].from_s);
         little_put32(at + 4, spans->list[i].offset_s);
     }
-    little_put64(at, XXH3_64bits(out, (size_t)(at - out)));
+    file_header_seal(out, (size_t)(at - out));
     return (size_t)(at - out) + CHECK_BYTES;
 }
 
 static bool spans_decode(const uint8_t *bytes, size_t length, struct spans *out)
 {
-    if (length < HEAD_BYTES + CHECK_BYTES || memcmp(bytes, magic, sizeof magic) != 0 ||
-        little_get32(bytes + 8) != VERSION)
+    if (length < HEAD_BYTES + CHECK_BYTES ||
+        !file_header_is_good(bytes, &format, length - CHECK_BYTES))
         return false;
     uint32_t count = little_get32(bytes + 12);
-    if (count > SPANS_MAX || length != HEAD_BYTES + count * SPAN_BYTES + CHECK_BYTES ||
-        little_get64(bytes + length - CHECK_BYTES) != XXH3_64bits(bytes, length - CHECK_BYTES))
+    if (count > SPANS_MAX || length != HEAD_BYTES + count * SPAN_BYTES + CHECK_BYTES)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *at = bytes + HEAD_BYTES + i * SPAN_BYTES;

@@ -159,16 +159,13 @@ static uint64_t body_bytes(const struct trends *trends)
 static void put_header(struct pass *pass, const struct trends *trends)
 {
     uint8_t *out = pass_put(pass, HEADER_BYTES);
-    memcpy(out, FILE_MAGIC, 8);
-    little_put32(out + 8, FILE_VERSION);
+    file_header_begin(out, HEADER_BYTES, &trends_format);
     little_put32(out + 12, trends->board_count + trends->refused_count);
     little_put64(out + 16, trends->position);
     little_put32(out + 24, trends->time_s);
     little_put32(out + 28, trends->since_s);
     little_put64(out + 32, HEADER_BYTES + body_bytes(trends) + CHECK_BYTES);
-    uint64_t check = XXH3_64bits(out, HEADER_CHECK);
-    little_put64(out + HEADER_CHECK, check);
-    XXH3_64bits_reset_withSeed(pass->check, check);
+    XXH3_64bits_reset_withSeed(pass->check, file_header_seal(out, HEADER_CHECK));
 }
 
 static struct pass *pass_new(int fd)

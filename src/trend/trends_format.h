@@ -2,10 +2,9 @@
 #ifndef LAUD_TREND_TRENDS_FORMAT_H
 #define LAUD_TREND_TRENDS_FORMAT_H
 
+#include "base/file_header.h"
 #include "base/limits.h"
 
-#define FILE_MAGIC   "laud-trd"
-#define FILE_VERSION 1
 #define HEADER_BYTES 64
 #define HEADER_CHECK (HEADER_BYTES - 8)
 #define BOARD_BYTES  16
@@ -13,6 +12,8 @@
 #define ROW_BYTES    24
 #define CHECK_BYTES  8
 #define BUFFER_BYTES KIB(64)
+
+static const struct file_format trends_format = {"laud-trd", 1};
 
 enum { KIND_BOARD, KIND_NO_BOARD, KIND_NO_TYPE };
 

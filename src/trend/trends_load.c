@@ -55,13 +55,13 @@ static enum status load_header(struct load *load)
     enum status status = load_read(load, bytes, sizeof bytes, 0);
     if (status != STATUS_OK)
         return status;
-    if (memcmp(bytes, FILE_MAGIC, 8) != 0)
+    if (!file_header_has_magic(bytes, &trends_format))
         return load_fails(load, STATUS_DAMAGED, "is not a file of windowed boards");
-    if (little_get32(bytes + 8) != FILE_VERSION)
+    if (!file_header_has_version(bytes, &trends_format))
         return load_fails(load, STATUS_DAMAGED,
                           "has a format version that this program does not know");
-    load->check = XXH3_64bits(bytes, HEADER_CHECK);
-    if (load->check != little_get64(bytes + HEADER_CHECK))
+    load->check = little_get64(bytes + HEADER_CHECK);
+    if (!file_header_verifies(bytes, HEADER_CHECK))
         return load_fails(load, STATUS_DAMAGED,
                           "is damaged: its header does not match its checksum");
     int result = io_size("trends.size", load->fd, &size);

@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/options.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 
 static struct options options;
 static char problem[512];

@@ -13,6 +13,7 @@
 #include "base/names.h"
 #include "cli/check.h"
 #include "journal/file/journal_file.h"
+#include "journal/file/source_file.h"
 #include "project/catch_up.h"
 #include "store/rocksdb/store_rocksdb.h"
 
@@ -89,11 +90,11 @@ static void make_journal(void)
     struct event type = {.type = EVENT_DEFINE, .name = NAME_TYPE, .text_length = 5};
     memcpy(type.text, "video", 5);
     assert_int_equal(journal_file_open(&options, NULL, &report, &journal), STATUS_OK);
-    assert_int_equal(journal_admit(journal), STATUS_OK);
+    assert_int_equal(journal_admit(journal, LIMIT_EVENT_BYTES), STATUS_OK);
     journal_append(journal, &type);
     for (uint64_t i = 0; i < LIKES; i++) {
         struct event event = like_of(i);
-        assert_int_equal(journal_admit(journal), STATUS_OK);
+        assert_int_equal(journal_admit(journal, LIMIT_EVENT_BYTES), STATUS_OK);
         end = journal_append(journal, &event);
         if (i == 100)
             middle = end;
@@ -105,11 +106,13 @@ static void make_journal(void)
 static void carry(uint64_t to)
 {
     char problem[256];
-    struct catch_up how = {
-        .window = {.journal_directory = journal_path, .budget = &budget, .events_max = 64}};
+    struct source *source = source_file_open_directory(journal_path, end);
+    assert_non_null(source);
+    struct catch_up how = {.window = {.source = source, .budget = &budget, .events_max = 64}};
     enum status status =
         catch_up_store(&how, &store->applier, filters, to, problem, sizeof problem);
     assert_int_equal(status, STATUS_OK);
+    source_close(source);
 }
 
 static void save_filters(uint64_t position)

@@ -43,7 +43,7 @@ static bool is_stopping(void)
 
 static void append(struct journal *journal, const struct event *event)
 {
-    while (journal_admit(journal) == STATUS_BLOCKED) {
+    while (journal_admit(journal, LIMIT_EVENT_BYTES) == STATUS_BLOCKED) {
         journal_kick(journal);
         sched_yield();
     }

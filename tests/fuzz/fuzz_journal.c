@@ -21,11 +21,11 @@
 
 #include "base/little.h"
 #include "base/names.h"
-#include "journal/event.h"
 #include "journal/file/cursor.h"
 #include "journal/file/journal_file.h"
 #include "journal/file/mark.h"
 #include "journal/file/path.h"
+#include "journal/file/record.h"
 #include "journal/file/segment.h"
 
 #define INPUT_MAX KIB(64)
@@ -51,11 +51,11 @@ static void decode_one(const uint8_t *data, size_t size)
 {
     struct event event;
     size_t got = 0;
-    if (event_decode(data, size, 0, &event, &got) != STATUS_OK)
+    if (record_decode(data, size, 0, &event, &got) != STATUS_OK)
         return;
     uint8_t back[LIMIT_EVENT_BYTES];
-    EXPECT(got <= size && event_size(&event) == got);
-    uint64_t first = event_encode(&event, 0, back, got);
+    EXPECT(got <= size && record_size(&event) == got);
+    uint64_t first = record_encode(&event, 0, back, got);
     memcpy(back, &first, sizeof first);
     EXPECT(memcmp(back, data, got) == 0);
 }
@@ -137,7 +137,7 @@ static enum status count_visit(void *context, const struct event *event, uint64_
                                size_t size)
 {
     uint64_t *next = context;
-    EXPECT(position == *next && size == event_size(event));
+    EXPECT(position == *next && size == record_size(event));
     *next += size;
     return STATUS_OK;
 }
@@ -209,8 +209,8 @@ static size_t seed_batches(uint8_t *out, unsigned events, unsigned each)
         length += BATCH_HEADER_BYTES;
         for (unsigned k = 0; k < each && i < events; k++, i++) {
             struct event event = seed_event(i);
-            size_t size = event_size(&event);
-            uint64_t first = event_encode(&event, position, out + length, size);
+            size_t size = record_size(&event);
+            uint64_t first = record_encode(&event, position, out + length, size);
             memcpy(out + length, &first, sizeof first);
             position += size;
             length += size;

@@ -17,9 +17,10 @@
 static uint64_t appended;
 static enum status journal_says;
 
-static enum status fake_admit(struct journal *journal)
+static enum status fake_admit(struct journal *journal, size_t bytes)
 {
     (void)journal;
+    assert_int_equal(bytes, LIMIT_ADMIT_BYTES);
     return journal_says;
 }
 

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include "journal/file/record.h"
+
 static uint64_t recorder_append(struct journal *journal, const struct event *event)
 {
     struct recorder *recorder = (struct recorder *)journal;
@@ -13,7 +15,7 @@ static uint64_t recorder_append(struct journal *journal, const struct event *eve
             abort();
     }
     size_t at = recorder->count++;
-    uint64_t size = recorder->real_sizes ? event_size(event) : 1U << STAMP_SHIFT;
+    uint64_t size = recorder->real_sizes ? record_size(event) : 1U << STAMP_SHIFT;
     uint64_t position = (at == 0 ? 0 : recorder->ends[at - 1]) + size;
     recorder->events[at] = *event;
     recorder->ends[at] = position;

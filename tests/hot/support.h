@@ -23,7 +23,7 @@
 #include "chance.h"
 #include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 #include "project/fold.h"
 #include "store/memory/store_memory.h"
 

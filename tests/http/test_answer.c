@@ -11,6 +11,7 @@
 
 #include "http/answer.h"
 #include "op/cursor.h"
+#include "op/shape.h"
 
 static struct memory_budget budget = {.limit = MIB(4)};
 static struct names *names;
@@ -35,7 +36,8 @@ static void expect_text(struct buffer *out, const char *wanted)
 static void expect(const struct hot_request *request, bool single, const char *wanted)
 {
     struct buffer out = {.budget = &budget};
-    assert_true(answer_write(&out, request, &scratch, names, items, single));
+    struct hot_request decoded = with_op(*request);
+    assert_true(answer_write(&out, &decoded, &scratch, names, items, single));
     expect_text(&out, wanted);
 }
 
@@ -44,7 +46,7 @@ static struct hot_request ask(enum hot_action action, uint32_t count)
     answers[0] = (struct hot_answer){.first = 0, .count = 3};
     answers[1] = (struct hot_answer){.first = 1, .count = 1};
     kind_set_add(&answers[0].kinds, NAME_INDEX_LIKE);
-    return (struct hot_request){.action = action, .item_count = count, .answers = answers};
+    return with_op((struct hot_request){.action = action, .item_count = count, .answers = answers});
 }
 
 static void flags_and_numbers(void **state)

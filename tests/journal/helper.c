@@ -92,7 +92,7 @@ uint64_t sample_position(uint64_t number)
     uint64_t position = 0;
     for (uint64_t i = 0; i < number; i++) {
         struct event event = sample_event(i);
-        position += event_size(&event);
+        position += record_size(&event);
     }
     return position;
 }
@@ -127,7 +127,7 @@ struct journal_tuning small_tuning(void)
 {
     return (struct journal_tuning){
         .ring_bytes = KIB(8),
-        .slack_bytes = KIB(4),
+        .others_bytes = KIB(2),
         .reserve_bytes = KIB(4),
         .retry_ms = 5,
     };
@@ -212,7 +212,7 @@ uint64_t user_append(struct user *user, uint64_t count)
     uint64_t done = 0;
     while (done < count) {
         uint64_t before = user_calls(user);
-        enum status status = journal_admit(user->journal);
+        enum status status = journal_admit(user->journal, LIMIT_BATCH * LIMIT_EVENT_BYTES);
         if (status == STATUS_BLOCKED) {
             user_await_call(user, before);
             continue;

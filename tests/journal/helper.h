@@ -16,6 +16,8 @@
 
 #include "chance.h"
 #include "journal/file/private.h"
+#include "journal/file/record.h"
+#include "sample.h"
 
 #define SMALL_SEGMENT KIB(64)
 
@@ -27,10 +29,6 @@ void directory_remove(const char *path);
 extern char test_directory[64];
 int directory_setup(void **state);
 int directory_teardown(void **state);
-
-/* The event of this number: all types and widths come up. */
-struct event sample_event(uint64_t number);
-bool event_equal(const struct event *a, const struct event *b);
 
 /* Where the event of this number stands in a journal of sample events. */
 uint64_t sample_position(uint64_t number);

@@ -51,7 +51,7 @@ static int check(const char *first, const char *second)
 
 static void append(struct journal *port, struct event event)
 {
-    assert_int_equal(journal_admit(port), STATUS_OK);
+    assert_int_equal(journal_admit(port, LIMIT_EVENT_BYTES), STATUS_OK);
     journal_append(port, &event);
     journal_kick(port);
 }

@@ -1,6 +1,7 @@
 /*
  * The cursor against the sequence of sample events, which is what journal_file_verify shows too:
- * from every place, with any limits and stops, while the journal is written, and on what is damaged.
+ * from every position, with any limits and stops, and on what is damaged. How it follows a journal that
+ * is being written is shown by the suite of sources (conform/source_suite.c).
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -47,7 +48,7 @@ static void cursor_expect(struct journal_cursor *cursor, uint64_t limit, struct 
     assert_int_equal(journal_cursor_position(cursor), stopper->check.bytes);
     assert_true(stopper->check.bytes <= limit || stopper->check.count == before);
     struct event next = sample_event(stopper->check.count);
-    assert_true(stopper->left == 0 || stopper->check.bytes + event_size(&next) > limit);
+    assert_true(stopper->left == 0 || stopper->check.bytes + record_size(&next) > limit);
 }
 
 static struct journal_cursor *cursor_at(uint64_t position)
@@ -90,7 +91,7 @@ static void test_from_every_place(void **state)
     for (uint64_t number = 0; number <= EVENTS; number++) {
         struct stopper stopper = {.check = place, .left = 5, .then = STATUS_MORE};
         struct event event = sample_event(number);
-        size_t size = event_size(&event);
+        size_t size = record_size(&event);
         cursor = cursor_at(place.bytes);
         if (number % 101 == 0)
             stopper.left = UINT64_MAX;
@@ -146,49 +147,6 @@ static void test_other_words_of_the_visitor_come_back(void **state)
     cursor_expect(cursor, end, &stopper);
     assert_int_equal(stopper.check.count, 100);
     journal_cursor_close(cursor);
-}
-
-static void test_following_closely(void **state)
-{
-    (void)state;
-    struct chance chance = {test_seed()};
-    struct user user;
-    struct stopper stopper = {.then = STATUS_MORE};
-    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
-    struct journal_cursor *cursor = cursor_at(0);
-    while (user.appended < 20000) {
-        user_append(&user, 1 + chance_next(&chance) % (chance_next(&chance) % 8 ? 30 : 1500));
-        assert_int_equal(user_wait(&user), STATUS_OK);
-        stopper.left = chance_next(&chance) % 4 ? UINT64_MAX : chance_next(&chance) % 50;
-        cursor_expect(cursor, journal_durable(user.journal), &stopper);
-    }
-    stopper.left = UINT64_MAX;
-    cursor_expect(cursor, journal_durable(user.journal), &stopper);
-    assert_int_equal(stopper.check.count, user.appended);
-    journal_cursor_close(cursor);
-    user_close(&user);
-}
-
-static void test_it_goes_on_in_the_next_life(void **state)
-{
-    (void)state;
-    struct user user;
-    uint64_t number = 0;
-    for (int life = 0; life < 12; life++) {
-        assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
-        struct stopper stopper = {
-            .check = sample_check_from(number), .left = UINT64_MAX, .then = STATUS_MORE};
-        struct journal_cursor *cursor = cursor_at(stopper.check.bytes);
-        if (life % 3 == 0) {
-            user_append(&user, 700);
-            assert_int_equal(user_wait(&user), STATUS_OK);
-        }
-        cursor_expect(cursor, journal_durable(user.journal), &stopper);
-        number = stopper.check.count;
-        assert_int_equal(number, user.appended);
-        journal_cursor_close(cursor);
-        user_close(&user);
-    }
 }
 
 static void expect_no_cursor(uint64_t position, const char *sentence)
@@ -329,7 +287,7 @@ static void test_a_damaged_record_is_named(void **state)
         offset = batch_offset(segment, ++nth, 1, &header);
     }
     uint8_t *records = segment->bytes + offset + BATCH_HEADER_BYTES;
-    assert_int_equal(event_decode(records, header.bytes, header.position, &event, &size),
+    assert_int_equal(record_decode(records, header.bytes, header.position, &event, &size),
                      STATUS_OK);
     records[size + 9] ^= 1;
     header.chain = segment_chain(chain, records, header.bytes);
@@ -456,8 +414,6 @@ int main(void)
         CASE(test_from_every_place),
         CASE(test_random_limits_and_stops),
         CASE(test_other_words_of_the_visitor_come_back),
-        CASE(test_following_closely),
-        CASE(test_it_goes_on_in_the_next_life),
         CASE(test_what_the_journal_does_not_have),
         CASE(test_damage_is_named),
         CASE(test_a_damaged_record_is_named),

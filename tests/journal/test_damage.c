@@ -150,7 +150,8 @@ static void image_behead(struct image *image)
     struct user user;
     struct journal_stats stats;
     assert_int_equal(user_open(&user, image->directory, DURABILITY_COMMIT, NULL), STATUS_OK);
-    assert_int_equal(journal_forget(user.journal, sample_position(image->written) - 1), STATUS_OK);
+    assert_int_equal(journal_file_forget(user.journal, sample_position(image->written) - 1),
+                     STATUS_OK);
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.segments, 2);
     user_close(&user);

@@ -57,7 +57,7 @@ static void use_journal(struct outcome *outcome, uint64_t groups)
     if (stats.state == STATUS_READONLY) {
         outcome->failed = true;
         assert_true(stats.reason[0] != '\0');
-        assert_int_equal(journal_admit(user.journal), STATUS_READONLY);
+        assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_READONLY);
     }
     user_close(&user);
 }
@@ -158,7 +158,7 @@ static void expect_readonly_for_good(const char *plan, const char *point, uint64
     assert_int_equal(stats.state, STATUS_READONLY);
     assert_non_null(strstr(stats.reason, "Input/output error"));
     assert_non_null(strstr(stats.reason, ".seg"));
-    assert_int_equal(journal_admit(user.journal), STATUS_READONLY);
+    assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_READONLY);
     assert_int_equal(journal_released(user.journal), stats.durable);
     journal_kick(user.journal);
     user_close(&user);
@@ -266,7 +266,7 @@ static void test_a_full_disk_refuses_and_recovers(void **state)
     assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     uint64_t took = user_append(&user, 100000);
     assert_true(took > 100 && took < 2000);
-    assert_int_equal(journal_admit(user.journal), STATUS_DISK_FULL);
+    assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_DISK_FULL);
     assert_int_equal(user_wait(&user), STATUS_OK); /* what was admitted is committed */
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.state, STATUS_DISK_FULL);
@@ -288,7 +288,7 @@ static void expect_short_of_files(const char *plan)
     assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     uint64_t before = user.found.count, took = user_append(&user, 100000);
     assert_true(took > 100 && took < 2000);
-    assert_int_equal(journal_admit(user.journal), STATUS_NO_FILES);
+    assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_NO_FILES);
     assert_int_equal(user_wait(&user), STATUS_OK);
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.state, STATUS_NO_FILES);

@@ -11,7 +11,6 @@
 
 #include "base/io.h"
 #include "helper.h"
-#include "journal/file/cursor.h"
 
 static void segment_path(uint64_t number, char path[128])
 {
@@ -70,7 +69,7 @@ static uint64_t number_at(uint64_t position)
     uint64_t at = 0;
     while (at < position) {
         struct event event = sample_event(number++);
-        at += event_size(&event);
+        at += record_size(&event);
     }
     assert_int_equal(at, position);
     return number;
@@ -88,9 +87,9 @@ static void test_what_lies_below_goes(void **state)
         user_append(&user, 1 + chance_next(&chance) % 1000);
         assert_int_equal(user_wait(&user), STATUS_OK);
         position += chance_next(&chance) % (user.end - position + 1);
-        assert_int_equal(journal_forget(user.journal, position), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, position), STATUS_OK);
         check_first(user.journal, position);
-        assert_int_equal(journal_forget(user.journal, 0), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, 0), STATUS_OK);
         check_first(user.journal, position);
     }
     uint64_t end = user.appended;
@@ -119,7 +118,7 @@ static void test_the_current_segment_stays(void **state)
             user_append(&user, 2000);
             assert_int_equal(user_wait(&user), STATUS_OK);
         }
-        assert_int_equal(journal_forget(user.journal, UINT64_MAX), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, UINT64_MAX), STATUS_OK);
         journal_stats(user.journal, &stats);
         assert_int_equal(stats.segments, 1);
         check_first(user.journal, UINT64_MAX);
@@ -137,7 +136,7 @@ static uint64_t make_beheaded(uint64_t *end)
     assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
     user_append(&user, 10000);
     assert_int_equal(user_wait(&user), STATUS_OK);
-    assert_int_equal(journal_forget(user.journal, user.end / 2), STATUS_OK);
+    assert_int_equal(journal_file_forget(user.journal, user.end / 2), STATUS_OK);
     journal_stats(user.journal, &stats);
     assert_true(stats.first > 0 && stats.segments > 3);
     *end = user.end;
@@ -161,7 +160,7 @@ static void test_reading_from_any_event(void **state)
     struct journal_report report;
     for (uint64_t number = first; number <= 10000; number++) {
         struct event event = sample_event(number);
-        size_t size = event_size(&event);
+        size_t size = record_size(&event);
         if (number % 37 == 0 || number > 9990) {
             struct sample_check check = {.count = number, .bytes = position};
             assert_int_equal(verify_from(position, &check, &report), STATUS_OK);
@@ -301,7 +300,7 @@ static void test_the_mark_does_not_lie_before_the_first_segment(void **state)
     assert_non_null(strstr(report.problem, "the mark lies before it"));
 }
 
-static void await_durable(struct user *user)
+static void wait_durable(struct user *user)
 {
     while (journal_durable(user->journal) < user->end)
         sched_yield();
@@ -318,7 +317,7 @@ static void test_a_sync_that_is_asked_for(void **state)
         assert_int_equal(user_wait(&user), STATUS_OK);
         assert_true(journal_durable(user.journal) < user.end);
         journal_sync(user.journal);
-        await_durable(&user);
+        wait_durable(&user);
         journal_stats(user.journal, &stats);
         assert_int_equal(stats.syncs, i);
         assert_int_equal(stats.durable, user.end);
@@ -326,55 +325,11 @@ static void test_a_sync_that_is_asked_for(void **state)
     struct event event = sample_event(user.appended++);
     user.end = journal_append(user.journal, &event);
     journal_sync(user.journal); /* writes it first */
-    await_durable(&user);
+    wait_durable(&user);
     user_close(&user);
     assert_int_equal(user_open(&user, test_directory, DURABILITY_NONE, NULL), STATUS_OK);
     assert_int_equal(user.found.count, 211);
     assert_int_equal(journal_durable(user.journal), user.end); /* at once */
-    user_close(&user);
-}
-
-static void *append_many(void *context)
-{
-    user_append(context, 60000);
-    return NULL;
-}
-
-static void test_forgetting_behind_a_cursor_under_load(void **state)
-{
-    (void)state;
-    struct user user;
-    struct journal_cursor *cursor;
-    struct sample_check check = {0};
-    char problem[256];
-    pthread_t appender;
-    uint64_t most = 0;
-    uint64_t end = sample_position(60000);
-    assert_int_equal(user_open(&user, test_directory, DURABILITY_INTERVAL, NULL), STATUS_OK);
-    assert_int_equal(journal_cursor_open(test_directory, 0, &cursor, problem, sizeof problem),
-                     STATUS_OK);
-    assert_int_equal(pthread_create(&appender, NULL, append_many, &user), 0);
-    while (check.bytes < end) {
-        struct journal_stats stats;
-        journal_sync(user.journal);
-        enum status status = journal_cursor_read(cursor, journal_durable(user.journal),
-                                                 sample_visit, &check, problem, sizeof problem);
-        if (status != STATUS_OK)
-            fail_msg("%s", problem);
-        assert_int_equal(journal_cursor_position(cursor), check.bytes);
-        assert_int_equal(journal_forget(user.journal, check.bytes), STATUS_OK);
-        journal_stats(user.journal, &stats);
-        assert_true(stats.first <= check.bytes && stats.segments >= 1);
-        if (stats.segments > most)
-            most = stats.segments;
-        sched_yield();
-    }
-    pthread_join(appender, NULL);
-    assert_false(check.wrong);
-    assert_int_equal(check.count, 60000);
-    check_first(user.journal, check.bytes);
-    print_message("at most %llu segments at a time\n", (unsigned long long)most);
-    journal_cursor_close(cursor);
     user_close(&user);
 }
 
@@ -393,7 +348,7 @@ static void test_a_failure_to_forget_is_harmless(void **state)
         user_append(&user, 5000);
         assert_int_equal(user_wait(&user), STATUS_OK);
         assert_int_equal(io_faults_plan(plan), 0);
-        assert_int_equal(journal_forget(user.journal, user.end), STATUS_IO_FAILED);
+        assert_int_equal(journal_file_forget(user.journal, user.end), STATUS_IO_FAILED);
         assert_int_equal(io_faults_plan(NULL), 0);
         assert_int_equal(journal_state(user.journal), STATUS_OK);
         user_append(&user, 10);
@@ -405,7 +360,7 @@ static void test_a_failure_to_forget_is_harmless(void **state)
         assert_int_equal(verify_from(stats.first, &check, &report), STATUS_OK);
         assert_int_equal(check.count, user.appended);
         assert_int_equal(report.first, stats.first);
-        assert_int_equal(journal_forget(user.journal, user.end), STATUS_OK);
+        assert_int_equal(journal_file_forget(user.journal, user.end), STATUS_OK);
         check_first(user.journal, user.end);
     }
     user_close(&user);
@@ -444,7 +399,6 @@ int main(void)
         CASE(test_of_skipped_segments_the_headers_are_checked),
         CASE(test_the_mark_does_not_lie_before_the_first_segment),
         CASE(test_a_sync_that_is_asked_for),
-        CASE(test_forgetting_behind_a_cursor_under_load),
 #ifdef LAUD_FAULTS
         CASE(test_a_failure_to_forget_is_harmless),
         CASE(test_a_sync_that_is_asked_for_and_fails),

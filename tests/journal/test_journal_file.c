@@ -103,7 +103,7 @@ static void test_what_gathers_during_a_commit_is_one_batch(void **state)
         pthread_cond_wait(&hold.changed, &hold.lock);
     pthread_mutex_unlock(&hold.lock);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(journal_admit(journal), STATUS_OK);
+        assert_int_equal(journal_admit(journal, 25 * LIMIT_EVENT_BYTES), STATUS_OK);
         append_samples(journal, 1 + (uint64_t)i * 25, 25);
     }
     pthread_mutex_lock(&hold.lock);
@@ -125,12 +125,36 @@ static void test_what_gathers_during_a_commit_is_one_batch(void **state)
     assert_int_equal(count_samples(test_directory), 101);
 }
 
+/* Nothing is written before a kick, so what was appended stays in the ring. */
+static void test_admission_counts_bytes(void **state)
+{
+    (void)state;
+    struct user user;
+    struct journal_tuning tuning = small_tuning();
+    assert_int_equal(user_open(&user, test_directory, DURABILITY_COMMIT, NULL), STATUS_OK);
+    size_t room = tuning.ring_bytes - tuning.others_bytes;
+    assert_int_equal(journal_admit(user.journal, room), STATUS_OK);
+    while (room >= LIMIT_EVENT_BYTES) {
+        struct event event = sample_event(user.appended++);
+        user.end = journal_append(user.journal, &event);
+        room -= record_size(&event);
+        assert_int_equal(journal_admit(user.journal, room), STATUS_OK);
+        assert_int_equal(journal_admit(user.journal, room + 1), STATUS_BLOCKED);
+    }
+    journal_kick(user.journal);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    assert_int_equal(journal_admit(user.journal, tuning.ring_bytes - tuning.others_bytes),
+                     STATUS_OK);
+    user_close(&user);
+    assert_int_equal(count_samples(test_directory), user.appended);
+}
+
 static uint64_t passed_ns(void *context)
 {
     return atomic_load((_Atomic uint64_t *)context);
 }
 
-static void await_durable(struct user *user)
+static void wait_durable(struct user *user)
 {
     struct journal_stats stats;
     do {
@@ -159,7 +183,7 @@ static void test_interval_syncs_when_its_time_has_passed(void **state)
     assert_int_equal(stats.durable, 0);
     atomic_fetch_add(&now_ns, 1);
     journal_kick(user.journal);
-    await_durable(&user); /* nothing more is appended */
+    wait_durable(&user); /* nothing more is appended */
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.syncs, 1);
     assert_int_equal(stats.durable, user.end);
@@ -168,7 +192,7 @@ static void test_interval_syncs_when_its_time_has_passed(void **state)
     assert_int_equal(user_wait(&user), STATUS_OK);
     atomic_fetch_add(&now_ns, 100000000);
     journal_kick(user.journal);
-    await_durable(&user);
+    wait_durable(&user);
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.syncs, 2);
     user_close(&user);
@@ -387,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_what_is_committed_comes_back_in_order),
         CASE(test_what_gathers_during_a_commit_is_one_batch),
+        CASE(test_admission_counts_bytes),
         CASE(test_interval_syncs_when_its_time_has_passed),
         CASE(test_without_durability_closing_syncs),
         CASE(test_many_segments),

@@ -48,8 +48,8 @@ static size_t take(uint64_t position, uint64_t next[PRODUCERS], uint64_t *total)
     while (done < bytes) {
         struct event event;
         size_t size;
-        assert_int_equal(event_decode(ring_at(&ring, position + done), bytes - done,
-                                      position + done, &event, &size),
+        assert_int_equal(record_decode(ring_at(&ring, position + done), bytes - done,
+                                       position + done, &event, &size),
                          STATUS_OK);
         assert_true(event.user.lo < PRODUCERS);
         struct event expected = event_of(event.user.lo, next[event.user.lo]++);

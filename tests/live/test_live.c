@@ -93,7 +93,7 @@ static void a_stream_begins_with_everything(void **state)
 /* Appends an event that the journal keeps to itself until it is kicked. */
 static void append(void)
 {
-    assert_int_equal(journal_admit(fake.journal), STATUS_OK);
+    assert_int_equal(journal_admit(fake.journal, LIMIT_EVENT_BYTES), STATUS_OK);
     journal_append(fake.journal, &(struct event){.type = EVENT_SET, .user = {0, 1}});
 }
 

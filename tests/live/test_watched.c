@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "base/slow_names.h"
 #include "chance.h"
 #include "live/watched.h"
 #include "op/op.h"
@@ -178,6 +179,26 @@ static void types_are_found_later(void **state)
     watched_leave(&table, &viewer);
 }
 
+/* Where servers share their names, each round asks until there is an answer. */
+static void types_elsewhere_are_asked_for(void **state)
+{
+    (void)state;
+    struct viewer viewer;
+    struct slow_names slow;
+    struct names *others = names_new();
+    slow_begin(&slow, others, "video");
+    assert_true(join(&viewer, 3));
+    assert_false(watched_find_type(viewer.item, others));
+    assert_int_equal(viewer.item->item.type, TYPE_UNKNOWN);
+    slow_answer(&slow, STATUS_OK, STATUS_BLOCKED);
+    assert_true(watched_find_type(viewer.item, others));
+    assert_int_equal(viewer.item->item.type, names_find_type(others, "video", 5));
+    assert_int_equal(slow.finds, 2);
+    watched_leave(&table, &viewer);
+    slow_end(&slow);
+    names_free(others);
+}
+
 /* What a worker has stays until it is back. */
 static void items_away_are_kept(void **state)
 {
@@ -223,6 +244,7 @@ int main(void)
         TEST(versions_follow_values),
         TEST(digests_are_of_the_state_alone),
         TEST(types_are_found_later),
+        TEST(types_elsewhere_are_asked_for),
         TEST(items_away_are_kept),
         TEST(no_memory),
     };

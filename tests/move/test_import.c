@@ -12,6 +12,7 @@
 #include "chance.h"
 #include "conform/directory.h"
 #include "journal/file/private.h"
+#include "journal/file/source_file.h"
 #include "move/import.h"
 #include "project/catch_up.h"
 #include "store/memory/store_memory.h"
@@ -44,6 +45,7 @@ struct stage {
     struct filters *filters;
     struct names *names;
     struct journal *journal;
+    struct source *source;
     struct import *import;
 };
 
@@ -94,9 +96,7 @@ static struct import_options stage_options(struct stage *stage, uint32_t batch_r
 {
     return (struct import_options){
         .reader = &stage->store->reader,
-        .carry = {.journal_directory = stage->journal_directory,
-                  .filter_path = stage->filter_path,
-                  .journal = stage->journal,
+        .carry = {.filter_path = stage->filter_path,
                   .applier = &stage->store->applier,
                   .admin = &stage->store->admin,
                   .filters = stage->filters,
@@ -121,20 +121,23 @@ static void import_begin(struct stage *stage, const struct import_options *given
                                               .durability = DURABILITY_COMMIT,
                                               .segment_bytes = KIB(64)};
     const struct journal_tuning tuning = {
-        .ring_bytes = KIB(8), .slack_bytes = KIB(4), .reserve_bytes = KIB(4), .retry_ms = 5};
+        .ring_bytes = KIB(8), .others_bytes = KIB(2), .reserve_bytes = KIB(4), .retry_ms = 5};
     struct journal_report report;
     char problem[256];
     assert_int_equal(journal_file_open_tuned(&file, &tuning, NULL, &report, &stage->journal),
                      STATUS_OK);
     struct import_options options = *given;
-    const struct catch_up how = {.window = {.journal_directory = stage->journal_directory,
+    stage->source = source_file_open(stage->journal);
+    assert_non_null(stage->source);
+    const struct catch_up how = {.window = {.source = stage->source,
                                             .budget = &stage->budget,
                                             .events_max = 64,
                                             .token_ttl_s = 60}};
     if (catch_up_store(&how, &stage->store->applier, stage->filters, report.end, problem,
                        sizeof problem) != STATUS_OK)
         fail_msg("%s", problem);
-    options.carry.journal = stage->journal;
+    options.carry.source = stage->source;
+    options.journal = stage->journal;
     stage->import = import_open(&options, problem, sizeof problem);
     if (stage->import == NULL)
         fail_msg("%s", problem);
@@ -145,6 +148,7 @@ static void import_end(struct stage *stage, bool finish)
     if (finish)
         assert_int_equal(import_finish(stage->import), STATUS_OK);
     import_close(stage->import);
+    source_close(stage->source);
 }
 
 static enum status hand_in(struct stage *stage, const struct given *row)

@@ -161,12 +161,20 @@ void fake_init(struct fake *fake)
                                         .hot = &fake->hot,
                                         .journal = fake->journal,
                                         .budget = &fake->budget};
+    fake->metrics = (struct embedded_metrics){.options = &fake->options,
+                                              .names = fake->names,
+                                              .hot = &fake->hot,
+                                              .journal = fake->journal};
 }
 
 void fake_start(struct fake *fake)
 {
     char problem[512];
     fake->used = memory_used(&fake->budget);
+    fake->metrics.lag_slow_bytes = fake->parts.lag_slow_bytes;
+    fake->metrics.lag_max_bytes = fake->parts.lag_max_bytes;
+    embedded_metrics_add(&fake->metrics, &fake->parts.sources);
+    live_metrics_add(&fake->server, &fake->parts.sources);
     if (!server_start(&fake->server, &fake->parts, 1, problem, sizeof problem))
         fail_msg("%s", problem);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/embedded_metrics.h"
 #include "net/server.h"
 
 #define COLD   1000000
@@ -25,6 +26,7 @@ struct fake {
     struct names *names;
     struct memory_budget budget;
     struct server_parts parts;
+    struct embedded_metrics metrics; /* what INFO shows of the shape; fake_start adds it */
     struct server server;
     _Atomic int64_t moving; /* its counter */
     _Atomic bool early;     /* MOVING needs the store, and workers answer before they wait */

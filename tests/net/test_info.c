@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "journal/file/source_file.h"
 
 static struct fake fake;
 
@@ -123,17 +124,20 @@ static void moved(void *context, uint64_t position)
     server_projected(context, position);
 }
 
+static struct source *source;
+
 static void start_projector(const char *filter_path, const char *trend_path)
 {
     char problem[256];
-    struct projector_options options = {.journal_directory = fake.directory,
-                                        .filter_path = filter_path,
-                                        .journal = fake.journal,
+    source = source_file_open(fake.journal);
+    assert_non_null(source);
+    struct projector_options options = {.filter_path = filter_path,
+                                        .source = source,
                                         .applier = &store.applier,
                                         .admin = &store.admin,
-                                        .filters = fake.parts.filters,
+                                        .filters = fake.metrics.filters,
                                         .trend_path = trend_path,
-                                        .trends = fake.parts.trends,
+                                        .trends = fake.metrics.trends,
                                         .budget = &fake.budget,
                                         .window_ms = 1,
                                         .window_events = 1000,
@@ -141,8 +145,8 @@ static void start_projector(const char *filter_path, const char *trend_path)
                                         .token_ttl_s = 60,
                                         .moved = moved,
                                         .context = &fake.server};
-    fake.parts.projector = projector_start(&options, problem, sizeof problem);
-    if (fake.parts.projector == NULL)
+    fake.metrics.projector = projector_start(&options, problem, sizeof problem);
+    if (fake.metrics.projector == NULL)
         fail_msg("%s", problem);
 }
 
@@ -155,11 +159,11 @@ static void everything_there_is_shown(void **state)
     snprintf(filter_path, sizeof filter_path, "%s.filter", fake.directory);
     snprintf(trend_path, sizeof trend_path, "%s.trends", fake.directory);
     uint64_t used = memory_used(&fake.budget);
-    fake.parts.store = &store.admin;
-    fake.parts.filters = filters_new(&fake.budget, 1);
+    fake.metrics.store = &store.admin;
+    fake.metrics.filters = filters_new(&fake.budget, 1);
     const struct trend_options trends = {.budget = &fake.budget, .memory = MIB(1)};
-    fake.parts.trends = trends_new(&trends);
-    assert_true(fake.parts.filters != NULL && fake.parts.trends != NULL);
+    fake.metrics.trends = trends_new(&trends);
+    assert_true(fake.metrics.filters != NULL && fake.metrics.trends != NULL);
     fake.parts.lag_slow_bytes = KIB(64);
     fake.parts.lag_max_bytes = KIB(128);
     start_projector(filter_path, trend_path);
@@ -197,9 +201,10 @@ static void everything_there_is_shown(void **state)
     close(client);
     server_stop(&fake.server);
     assert_int_equal(guard_lag(&fake.server.guard), 0);
-    projector_stop(fake.parts.projector);
-    trends_free(fake.parts.trends);
-    filters_free(fake.parts.filters);
+    projector_stop(fake.metrics.projector);
+    source_close(source);
+    trends_free(fake.metrics.trends);
+    filters_free(fake.metrics.filters);
     fake.used = used;
     unlink(filter_path);
     unlink(trend_path);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "journal/file/private.h"
+#include "journal/file/source_file.h"
 
 static void stage_heard(void *context)
 {
@@ -40,12 +41,14 @@ void stage_open(struct stage *stage, const char *directory, uint64_t seed,
                                                  .interval_ms = 3600000,
                                                  .segment_bytes = KIB(64)};
     const struct journal_tuning tuning = {
-        .ring_bytes = KIB(8), .slack_bytes = KIB(4), .reserve_bytes = KIB(4), .retry_ms = 5};
+        .ring_bytes = KIB(8), .others_bytes = KIB(2), .reserve_bytes = KIB(4), .retry_ms = 5};
     enum status status =
         journal_file_open_tuned(&options, &tuning, NULL, &stage->report, &stage->journal);
     if (status != STATUS_OK)
         fail_msg("%s: %s", status_name(status), stage->report.problem);
     journal_listen(stage->journal, stage_heard, stage);
+    stage->source = source_file_open(stage->journal);
+    assert_non_null(stage->source);
     stage->filters = filters_new(&stage->budget, 99);
     assert_non_null(stage->filters);
     const struct trend_options trends = {.budget = &stage->budget, .memory = MIB(4), .seed = 98};
@@ -57,6 +60,7 @@ void stage_close(struct stage *stage)
 {
     trends_free(stage->trends);
     filters_free(stage->filters);
+    source_close(stage->source);
     journal_close(stage->journal);
     store_close(stage->store);
     pthread_cond_destroy(&stage->heard);
@@ -83,7 +87,7 @@ static void stage_admit(struct stage *stage)
 {
     for (;;) {
         uint64_t before = calls_so_far(stage);
-        enum status status = journal_admit(stage->journal);
+        enum status status = journal_admit(stage->journal, LIMIT_BATCH * LIMIT_EVENT_BYTES);
         if (status == STATUS_OK)
             return;
         assert_int_equal(status, STATUS_BLOCKED);
@@ -132,9 +136,8 @@ void stage_wait_moved(struct stage *stage, uint64_t position)
 struct projector_options stage_options(struct stage *stage)
 {
     return (struct projector_options){
-        .journal_directory = stage->journal_directory,
         .filter_path = stage->filter_path,
-        .journal = stage->journal,
+        .source = stage->source,
         .applier = &stage->store->applier,
         .admin = &stage->store->admin,
         .filters = stage->filters,

@@ -21,6 +21,7 @@ struct stage {
     uint64_t seed;
     struct world world; /* of that seed, as of what was appended */
     struct journal *journal;
+    struct source *source;        /* of it */
     struct journal_report report; /* of its opening */
     struct store *store;
     struct filters *filters;

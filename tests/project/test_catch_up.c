@@ -46,7 +46,7 @@ static void test_catch_up(void **state)
     (void)state;
     stage_open(&stage, directory, test_seed(), DURABILITY_COMMIT, strict_store_open());
     struct progress progress = {0};
-    const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
+    const struct catch_up how = {.window = {.source = stage.source,
                                             .budget = &stage.budget,
                                             .events_max = 100,
                                             .token_ttl_s = 60,

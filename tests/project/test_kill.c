@@ -80,7 +80,7 @@ static struct store *open_store(const char *directory, uint32_t bulk_min)
 
 static struct catch_up how(void)
 {
-    return (struct catch_up){.window = {.journal_directory = stage.journal_directory,
+    return (struct catch_up){.window = {.source = stage.source,
                                         .budget = &stage.budget,
                                         .events_max = 64,
                                         .token_ttl_s = 60,

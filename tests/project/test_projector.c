@@ -214,9 +214,8 @@ static void expect_recoverable(uint64_t filter_position)
     struct journal_stats stats;
     journal_stats(stage.journal, &stats);
     assert_true(stats.first <= filter_position);
-    const struct catch_up how = {.window = {.journal_directory = stage.journal_directory,
-                                            .budget = &stage.budget,
-                                            .events_max = 77}};
+    const struct catch_up how = {
+        .window = {.source = stage.source, .budget = &stage.budget, .events_max = 77}};
     status = catch_up_filters(&how, filters, from, store_position(&stage.store->applier), problem,
                               sizeof problem);
     if (status != STATUS_OK)

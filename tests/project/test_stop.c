@@ -7,45 +7,47 @@ static char directory[64];
 static struct stage stage;
 
 /*
- * A journal over the stage's whose events become durable between two questions: to the first `late`
+ * A source over the stage's whose events become available between two questions: to the first `late`
  * questions it answers that nothing is on disk yet.
  */
-struct late_journal {
-    struct journal journal;
-    struct journal_ops ops;
+struct late_source {
+    struct source source;
+    struct source_ops ops;
     unsigned late;
 };
 
-static uint64_t late_durable(struct journal *journal)
+static void late_view(struct source *source, struct source_view *out)
 {
-    struct late_journal *self = (struct late_journal *)journal;
+    struct late_source *self = (struct late_source *)source;
+    source_view(stage.source, out);
     if (self->late == 0)
-        return journal_durable(stage.journal);
+        return;
     self->late--;
-    return 0;
+    out->available = 0;
 }
 
-static uint64_t late_appended(struct journal *journal)
+static enum status late_seek(struct source *source, uint64_t position, char *problem, size_t size)
 {
-    (void)journal;
-    return journal_appended(stage.journal);
+    (void)source;
+    return source_seek(stage.source, position, problem, size);
 }
 
-static void late_sync(struct journal *journal)
+static enum status late_pull(struct source *source, size_t most, struct source_run *run,
+                             char *problem, size_t size)
 {
-    (void)journal;
+    (void)source;
+    return source_pull(stage.source, most, run, problem, size);
 }
 
-static enum status late_state(struct journal *journal)
+static void late_hurry(struct source *source)
 {
-    (void)journal;
-    return journal_state(stage.journal);
+    (void)source;
 }
 
-static enum status late_forget(struct journal *journal, uint64_t position)
+static enum status late_acknowledge(struct source *source, uint64_t position)
 {
-    (void)journal;
-    return journal_forget(stage.journal, position);
+    (void)source;
+    return source_acknowledge(stage.source, position);
 }
 
 /* Wherever in its loop the last events become durable, a stop applies them. */
@@ -54,16 +56,16 @@ static void test_stop_applies_what_becomes_durable(void **state)
     (void)state;
     directory_make(directory);
     stage_open(&stage, directory, test_seed(), DURABILITY_COMMIT, strict_store_open());
-    struct late_journal late = {
-        .ops = {.durable = late_durable,
-                .appended = late_appended,
-                .sync = late_sync,
-                .state = late_state,
-                .forget = late_forget},
+    struct late_source late = {
+        .ops = {.view = late_view,
+                .seek = late_seek,
+                .pull = late_pull,
+                .hurry = late_hurry,
+                .acknowledge = late_acknowledge},
     };
-    late.journal.ops = &late.ops;
+    late.source.ops = &late.ops;
     struct projector_options options = stage_options(&stage);
-    options.journal = &late.journal;
+    options.source = &late.source;
     struct projector *projector = stage_projector(&options);
     for (unsigned questions = 0; questions < 8; questions++) {
         stage_append(&stage, 5);

@@ -33,7 +33,7 @@ static int teardown(void **state)
 
 static struct catch_up how(struct trends *trends)
 {
-    return (struct catch_up){.window = {.journal_directory = stage.journal_directory,
+    return (struct catch_up){.window = {.source = stage.source,
                                         .budget = &stage.budget,
                                         .events_max = 77,
                                         .token_ttl_s = 60},

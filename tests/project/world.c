@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "journal/file/record.h"
 
 void world_start(struct world *world, uint64_t seed)
 {
@@ -118,6 +119,6 @@ struct event world_next(struct world *world)
     else
         decide_reaction(world, &event);
     world->events++;
-    world->position += event_size(&event);
+    world->position += record_size(&event);
     return event;
 }

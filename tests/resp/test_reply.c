@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "op/cursor.h"
+#include "op/shape.h"
 #include "resp/reply.h"
 
 #define LIKE    NAME_INDEX_LIKE
@@ -21,7 +22,8 @@ static void expect(const struct hot_request *request, const struct hot_scratch *
                    const char *reply)
 {
     struct buffer out = {.budget = &budget};
-    assert_true(reply_write(&out, request, scratch, names, resp3));
+    struct hot_request decoded = with_op(*request);
+    assert_true(reply_write(&out, &decoded, scratch, names, resp3));
     assert_true(buffer_append(&out, "", 1));
     assert_string_equal(out.bytes, reply);
     buffer_free(&out);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "op/shape.h"
 #include "resp/reply.h"
 #include "resp/write.h"
 
@@ -92,17 +93,21 @@ static void writes_answers(void **state)
     struct hot_request request = {
         .action = HOT_FEED, .name = NAME_INDEX_LIKE, .item_count = 2, .answers = answers};
 
+    request = with_op(request);
     assert_true(reply_write(&out, &request, &scratch, names, false));
     expect(&out, "*2\r\n*2\r\n*1\r\n$4\r\nlike\r\n*4\r\n$4\r\nlike\r\n:3\r\n$4\r\nview\r\n:-7\r\n"
                  "*2\r\n*0\r\n*0\r\n");
     request.action = HOT_COUNTS;
+    request = with_op(request);
     assert_true(reply_write(&out, &request, &scratch, names, true));
     expect(&out, "*2\r\n%2\r\n$4\r\nlike\r\n:3\r\n$4\r\nview\r\n:-7\r\n%0\r\n");
     request.action = HOT_ASK;
+    request = with_op(request);
     assert_true(reply_write(&out, &request, &scratch, names, true));
     expect(&out, "*2\r\n:1\r\n:0\r\n");
     request.action = HOT_ADD;
     request.value = 42;
+    request = with_op(request);
     assert_true(reply_write(&out, &request, &scratch, names, true));
     expect(&out, ":42\r\n");
     names_free(names);

@@ -26,17 +26,17 @@
 
 #include <xxhash.h>
 
+#include "base/file_header.h"
 #include "base/io.h"
 #include "base/little.h"
 
-#define VERSION      1
 #define HEADER_BYTES 24
 #define BOARD_BYTES  32
 #define PLACE_BYTES  24
 #define CHECK_BYTES  8
 #define ROOM_BYTES   (BOARD_BYTES + BOARDS_FILE_ENTRIES * PLACE_BYTES)
 
-static const char magic[8] = {'l', 'a', 'u', 'd', '-', 't', 'o', 'p'};
+static const struct file_format format = {"laud-top", 1};
 
 static void put_place(uint8_t *out, struct ranked place)
 {
@@ -86,8 +86,7 @@ static int write_file(void *context, int fd)
 {
     struct writing *writing = context;
     const struct boards_file_source *source = writing->source;
-    memcpy(writing->room, magic, sizeof magic);
-    little_put32(writing->room + 8, VERSION);
+    file_header_begin(writing->room, HEADER_BYTES, &format);
     little_put32(writing->room + 12, source->count);
     little_put64(writing->room + 16, source->position);
     int result = write_bytes(writing, fd, HEADER_BYTES);
@@ -184,9 +183,9 @@ static enum status read_header(struct reading *reading, uint64_t *position, uint
     enum status status = read_bytes(reading, header, sizeof header);
     if (status != STATUS_OK)
         return status;
-    if (memcmp(header, magic, sizeof magic) != 0)
+    if (!file_header_has_magic(header, &format))
         return read_fails(reading, STATUS_DAMAGED, "is not a file of boards");
-    if (little_get32(header + 8) != VERSION)
+    if (!file_header_has_version(header, &format))
         return read_fails(reading, STATUS_DAMAGED,
                           "has a format version that this program does not know");
     *count = little_get32(header + 12);

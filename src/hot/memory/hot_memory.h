@@ -10,7 +10,7 @@
 #include "filter/filters.h"
 #include "hot/exclusive.h"
 #include "hot/hot.h"
-#include "journal/journal.h"
+#include "journal/log.h"
 #include "store/store.h"
 #include "trend/trends.h"
 

@@ -46,8 +46,9 @@ static enum status forget_first(struct journal_file *journal, struct scan *scan,
     return io_sync("forget.sync", journal->directory_fd) < 0 ? STATUS_IO_FAILED : STATUS_OK;
 }
 
-enum status journal_file_forget(struct journal_file *journal, uint64_t position)
+enum status journal_file_forget(struct journal *port, uint64_t position)
 {
+    struct journal_file *journal = journal_file_of(port);
     uint8_t window[SEGMENT_HEADER_BYTES];
     char problem[256];
     struct scan scan = {.directory = journal->directory,

@@ -42,7 +42,7 @@ const char *journal_torn_meaning(uint32_t promise)
     return meanings[promise <= JOURNAL_PROMISE_NONE ? promise : JOURNAL_PROMISE_UNKNOWN];
 }
 
-static struct journal_file *journal_of(struct journal *port)
+struct journal_file *journal_file_of(struct journal *port)
 {
     struct journal_file *journal = (struct journal_file *)port;
     CHECK_MAGIC(journal, JOURNAL_FILE_MAGIC);
@@ -50,61 +50,57 @@ static struct journal_file *journal_of(struct journal *port)
 }
 
 /* The ring before the gate: see writer.c on the order of its stores. */
-static enum status file_admit(struct journal *port)
+static enum status file_admit(struct journal *port, size_t bytes)
 {
-    struct journal_file *journal = journal_of(port);
-    bool room = ring_has_room(&journal->ring, journal->tuning.slack_bytes);
+    struct journal_file *journal = journal_file_of(port);
+    ASSERT(bytes <= LIMIT_ADMIT_BYTES);
+    bool room = ring_has_room(&journal->ring, bytes + journal->tuning.others_bytes);
     enum status gate = atomic_load_explicit(&journal->gate, memory_order_acquire);
     return gate == STATUS_OK && !room ? STATUS_BLOCKED : gate;
 }
 
 static uint64_t file_append(struct journal *port, const struct event *event)
 {
-    return ring_append(&journal_of(port)->ring, event);
+    return ring_append(&journal_file_of(port)->ring, event);
 }
 
 static uint64_t file_appended(struct journal *port)
 {
-    return atomic_load_explicit(&journal_of(port)->ring.tail, memory_order_acquire);
+    return atomic_load_explicit(&journal_file_of(port)->ring.tail, memory_order_acquire);
 }
 
 static uint64_t file_released(struct journal *port)
 {
-    return atomic_load_explicit(&journal_of(port)->released, memory_order_acquire);
+    return atomic_load_explicit(&journal_file_of(port)->released, memory_order_acquire);
 }
 
 static uint64_t file_durable(struct journal *port)
 {
-    return atomic_load_explicit(&journal_of(port)->stats.durable, memory_order_acquire);
+    return await_durable(&journal_file_of(port)->await);
 }
 
 static void file_kick(struct journal *port)
 {
-    struct journal_file *journal = journal_of(port);
+    struct journal_file *journal = journal_file_of(port);
     atomic_store(&journal->kicked, 1);
     writer_wake(journal);
 }
 
 static void file_sync(struct journal *port)
 {
-    atomic_store(&journal_of(port)->sync_wanted, true);
+    atomic_store(&journal_file_of(port)->sync_wanted, true);
     file_kick(port);
-}
-
-static enum status file_forget(struct journal *port, uint64_t position)
-{
-    return journal_file_forget(journal_of(port), position);
 }
 
 static enum status file_state(struct journal *port)
 {
-    enum status gate = atomic_load_explicit(&journal_of(port)->gate, memory_order_acquire);
+    enum status gate = atomic_load_explicit(&journal_file_of(port)->gate, memory_order_acquire);
     return gate == STATUS_BLOCKED ? STATUS_OK : gate;
 }
 
 static void file_listen(struct journal *port, journal_listen_fn *listener, void *context)
 {
-    struct journal_file *journal = journal_of(port);
+    struct journal_file *journal = journal_file_of(port);
     ASSERT(atomic_load(&journal->listener) == NULL);
     journal->listener_context = context;
     atomic_store(&journal->listener, listener);
@@ -114,7 +110,7 @@ static void file_listen(struct journal *port, journal_listen_fn *listener, void 
 
 static void file_stats(struct journal *port, struct journal_stats *out)
 {
-    struct journal_file *journal = journal_of(port);
+    struct journal_file *journal = journal_file_of(port);
     enum status state = file_state(port);
     /* Before the sums they are taken from: those only grow. */
     uint64_t forgotten =
@@ -129,7 +125,7 @@ static void file_stats(struct journal *port, struct journal_stats *out)
                       : "",
         .appended = file_appended(port),
         .written = atomic_load_explicit(&journal->stats.written, memory_order_relaxed),
-        .durable = atomic_load_explicit(&journal->stats.durable, memory_order_relaxed),
+        .durable = await_durable(&journal->await),
         .events = atomic_load_explicit(&journal->stats.events, memory_order_relaxed),
         .batches = atomic_load_explicit(&journal->stats.batches, memory_order_relaxed),
         .syncs = atomic_load_explicit(&journal->stats.syncs, memory_order_relaxed),
@@ -153,6 +149,7 @@ static void journal_file_free(struct journal_file *journal)
     if (journal->directory_fd >= 0)
         io_close("directory.close", journal->directory_fd);
     ring_free(&journal->ring);
+    await_free(&journal->await);
     pthread_cond_destroy(&journal->changed);
     pthread_mutex_destroy(&journal->lock);
     journal->magic = 0;
@@ -178,7 +175,7 @@ static void stop_preparer(struct journal_file *journal)
 
 static void file_close(struct journal *port)
 {
-    struct journal_file *journal = journal_of(port);
+    struct journal_file *journal = journal_file_of(port);
     stop_writer(journal);
     stop_preparer(journal);
     journal_file_free(journal);
@@ -192,7 +189,6 @@ static const struct journal_ops file_ops = {
     .released = file_released,
     .durable = file_durable,
     .sync = file_sync,
-    .forget = file_forget,
     .kick = file_kick,
     .state = file_state,
     .listen = file_listen,
@@ -222,8 +218,8 @@ static struct journal_tuning complete_tuning(const struct journal_tuning *given,
         tuning = *given;
     if (tuning.ring_bytes == 0)
         tuning.ring_bytes = usual_ring_bytes(segment_bytes);
-    if (tuning.slack_bytes == 0)
-        tuning.slack_bytes = LIMIT_JOURNAL_SLACK;
+    if (tuning.others_bytes == 0)
+        tuning.others_bytes = LIMIT_ADMIT_OTHERS;
     if (tuning.reserve_bytes == 0)
         tuning.reserve_bytes = RESERVE_BYTES;
     if (tuning.retry_ms == 0)
@@ -255,6 +251,7 @@ static struct journal_file *journal_file_new(const struct journal_file_options *
     atomic_init(&journal->spare, SPARE_WORKING);
     atomic_init(&journal->used_now, UINT64_MAX);
     atomic_init(&journal->pace, UINT64_MAX);
+    await_make(&journal->await, 0);
     pthread_mutex_init(&journal->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -342,6 +339,7 @@ static void continue_from(struct journal_file *journal, const struct journal_end
     journal->events = end->events;
     journal->chain = end->chain;
     atomic_init(&journal->released, end->position);
+    await_advance(&journal->await, end->position);
     atomic_init(&journal->first.number, end->first_number);
     atomic_init(&journal->first.position, end->first);
 }
@@ -399,7 +397,7 @@ enum status journal_file_open_tuned(const struct journal_file_options *options,
     if (strlen(options->directory) > JOURNAL_DIRECTORY_MAX)
         return open_failed(report, "opening the journal directory", -ENAMETOOLONG);
     if (options->segment_bytes < SEGMENT_HEADER_BYTES + RING_LOW_FACTOR * tuning.ring_bytes ||
-        tuning.slack_bytes > tuning.ring_bytes) {
+        tuning.others_bytes >= tuning.ring_bytes) {
         snprintf(report->problem, sizeof report->problem, "the journal's segments are too small");
         return STATUS_BAD_ARGUMENT;
     }

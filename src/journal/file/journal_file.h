@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "journal/journal.h"
+#include "journal/log.h"
 
 struct journal_file_options {
     const char *directory; /* made if absent */
@@ -84,5 +84,11 @@ const char *journal_torn_meaning(uint32_t promise);
 /* Reads and verifies without changing a byte; a torn tail is reported, not cut. */
 enum status journal_file_verify(const char *directory, const struct journal_reading *reading,
                                 struct journal_report *report);
+
+/*
+ * Removes segments that have only events before this position. Called by one thread at a time. OK or
+ * IO_FAILED; then some of them are still there, which is harmless.
+ */
+enum status journal_file_forget(struct journal *journal, uint64_t position);
 
 #endif

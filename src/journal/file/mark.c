@@ -20,35 +20,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <xxhash.h>
-
+#include "base/file_header.h"
 #include "base/io.h"
 #include "base/little.h"
 #include "journal/file/path.h"
 
-#define MARK_BLOCK   4096
-#define MARK_SLOT    48
-#define MARK_CHECK   40
-#define MARK_VERSION 1
+#define MARK_BLOCK 4096
+#define MARK_SLOT  48
+#define MARK_CHECK 40
 
-static const char mark_magic[8] = "laud-mrk";
+static const struct file_format format = {"laud-mrk", 1};
 
 static void slot_encode(const struct mark *mark, uint8_t out[MARK_SLOT])
 {
-    memset(out, 0, MARK_SLOT);
-    memcpy(out, mark_magic, sizeof mark_magic);
-    little_put32(out + 8, MARK_VERSION);
+    file_header_begin(out, MARK_SLOT, &format);
     little_put64(out + 16, mark->sequence);
     little_put64(out + 24, mark->position);
     little_put64(out + 32, mark->chain);
-    little_put64(out + MARK_CHECK, XXH3_64bits(out, MARK_CHECK));
+    file_header_seal(out, MARK_CHECK);
 }
 
 static bool slot_decode(const uint8_t bytes[MARK_SLOT], struct mark *out)
 {
-    if (memcmp(bytes, mark_magic, sizeof mark_magic) != 0 ||
-        little_get32(bytes + 8) != MARK_VERSION ||
-        XXH3_64bits(bytes, MARK_CHECK) != little_get64(bytes + MARK_CHECK))
+    if (!file_header_is_good(bytes, &format, MARK_CHECK))
         return false;
     out->sequence = little_get64(bytes + 16);
     out->position = little_get64(bytes + 24);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "journal/file/await.h"
 #include "journal/file/journal_file.h"
 #include "journal/file/mark.h"
 #include "journal/file/path.h"
@@ -32,7 +33,7 @@ _Static_assert((LIMIT_EVENT_BYTES_MIN + BATCH_HEADER_BYTES) <
 /* What tests set smaller or by hand; 0 means the usual. */
 struct journal_tuning {
     size_t ring_bytes;
-    size_t slack_bytes;
+    size_t others_bytes; /* what other threads may append after one was admitted */
     uint64_t reserve_bytes;
     uint64_t retry_ms;
     uint64_t (*now_ns)(void *context);
@@ -67,7 +68,6 @@ struct journal_file {
     char reason[256];                          /* set before the gate says READONLY, for good */
     struct {
         _Atomic uint64_t written;
-        _Atomic uint64_t durable;
         _Atomic uint64_t events;
         _Atomic uint64_t batches;
         _Atomic uint64_t syncs;
@@ -77,6 +77,8 @@ struct journal_file {
         struct buckets batch_events;
         struct buckets sync_times; /* ns */
     } stats;
+
+    struct await await; /* what is durable, and the sources that wait for more */
 
     /* Told by whoever forgets to all */
     struct {
@@ -136,8 +138,8 @@ enum status journal_file_open_tuned(const struct journal_file_options *options,
 void *writer_run(void *journal);
 void *preparer_run(void *journal);
 
-/* journal_forget. */
-enum status journal_file_forget(struct journal_file *journal, uint64_t position);
+/* The journal whose port this is. */
+struct journal_file *journal_file_of(struct journal *port);
 
 /* Makes the writer look at `attention`, the tail and the time. */
 void writer_wake(struct journal_file *journal);

@@ -1,7 +1,6 @@
 /*
  * A batch that does not fit what is before it (scan.c) is damage, unless it may be what a crash left
- * half-written; that question is asked in one place, read_tail, and the answer is "torn" only if
- * no evidence says that the bytes once were on disk.
+ * half-written at the end of the last segment; tail.c decides that.
  *
  * Who needs nothing before some position does not wait for gigabytes nobody needs: of segments that
  * end before it only the headers are read.
@@ -15,9 +14,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/little.h"
 #include "journal/file/path.h"
 #include "journal/file/scan.h"
+#include "journal/file/tail.h"
 
 struct reader {
     struct scan scan;
@@ -77,6 +76,11 @@ static void tell_progress(struct reader *reader)
     reader->report->bytes_read = reader->before + reader->scan.window_start;
     if (reading != NULL && reading->progress != NULL)
         reading->progress(reading->context, reader->report);
+}
+
+static void tell_tail(void *context)
+{
+    tell_progress(context);
 }
 
 static enum status show_event(struct reader *reader, const struct scan_batch *batch,
@@ -145,59 +149,6 @@ static enum status read_batch(struct reader *reader)
     return status;
 }
 
-/*
- * Looks through what follows the last good batch: *durable is the farthest position any batch
- * header there says was on disk, *last the offset after the last byte that is not zero.
- */
-static enum status scan_tail(struct reader *reader, uint64_t offset, uint64_t *durable,
-                             uint64_t *last)
-{
-    struct scan *scan = &reader->scan;
-    *durable = 0;
-    *last = offset;
-    for (uint64_t at = offset; at < scan->size; at += 8) {
-        const uint8_t *bytes;
-        size_t got;
-        struct batch_header header;
-        enum status status = scan_need(scan, at, BATCH_HEADER_BYTES, &bytes, &got);
-        if (status != STATUS_OK)
-            return status;
-        tell_progress(reader);
-        if (got < 8 || little_get64(bytes) != 0)
-            for (size_t i = 0; i < 8 && i < got; i++)
-                if (bytes[i] != 0)
-                    *last = at + i + 1;
-        if (got == BATCH_HEADER_BYTES && batch_header_decode(bytes, scan->number, &header) &&
-            header.durable > *durable)
-            *durable = header.durable;
-    }
-    return STATUS_OK;
-}
-
-/* In the last segment there is no good batch at `offset`: is this the end, torn, or damage? */
-static enum status read_tail(struct reader *reader, uint64_t offset)
-{
-    uint64_t durable;
-    uint64_t last;
-    enum status status = scan_tail(reader, offset, &durable, &last);
-    if (status != STATUS_OK)
-        return status;
-    if (durable > reader->scan.position)
-        return scan_damage(&reader->scan, offset,
-                           "the batch does not verify, but a later one shows it was on disk");
-    if (reader->end->mark.position > reader->scan.position)
-        return scan_damage(&reader->scan, offset,
-                           "the batch does not verify, but the mark says it was on disk");
-    if (last > offset) {
-        reader->report->torn_bytes = last - offset;
-        reader->report->torn_offset = offset;
-        reader->report->torn_promise = reader->scan.header.promise;
-        snprintf(reader->report->torn_segment, sizeof reader->report->torn_segment, "%s",
-                 reader->scan.name);
-    }
-    return STATUS_OK;
-}
-
 static void tell_place(struct reader *reader)
 {
     struct journal_report *report = reader->report;
@@ -215,8 +166,9 @@ static enum status read_batches(struct reader *reader, bool last)
         tell_place(reader);
     }
     if (status == STATUS_MORE)
-        status = last ? read_tail(reader, scan->offset)
-                      : scan_damage(scan, scan->offset, "the batch does not verify");
+        status =
+            last ? tail_judge(scan, reader->end->mark.position, reader->report, tell_tail, reader)
+                 : scan_damage(scan, scan->offset, "the batch does not verify");
     if (status == STATUS_OK && last && reader->end->mark.position > scan->position)
         status = scan_damage(scan, scan->offset,
                              "the journal ends here, but the mark says that more was on disk");

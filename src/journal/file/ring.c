@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "base/little.h"
+#include "journal/file/record.h"
 
 static int map_twice(struct ring *ring, int fd)
 {
@@ -61,10 +62,10 @@ void ring_free(struct ring *ring)
 
 uint64_t ring_append(struct ring *ring, const struct event *event)
 {
-    size_t size = event_size(event);
+    size_t size = record_size(event);
     uint64_t position = atomic_fetch_add(&ring->tail, size);
     uint8_t *at = ring_at(ring, position);
-    uint64_t first = event_encode(event, position, at, size);
+    uint64_t first = record_encode(event, position, at, size);
     __atomic_store_n((uint64_t *)(void *)at, first, __ATOMIC_RELEASE);
     return position + size;
 }

@@ -36,12 +36,12 @@ static inline uint8_t *ring_at(const struct ring *ring, uint64_t position)
     return ring->bytes + (position & (ring->size - 1));
 }
 
-/* Is there room for `slack` bytes? Orders what the caller loads next after this look. */
-static inline bool ring_has_room(struct ring *ring, size_t slack)
+/* Is there room for so many bytes? Orders what the caller loads next after this look. */
+static inline bool ring_has_room(struct ring *ring, size_t bytes)
 {
     uint64_t freed = atomic_load_explicit(&ring->freed, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-    return tail + slack <= freed + ring->size;
+    return tail + bytes <= freed + ring->size;
 }
 
 /* Any thread. Returns the position after the record. */

@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/io.h"
 #include "journal/file/path.h"
+#include "journal/file/record.h"
 
 _Static_assert(SCAN_WINDOW_BYTES >= LIMIT_JOURNAL_BATCH + BATCH_HEADER_BYTES,
                "a window holds a batch");
@@ -234,8 +235,8 @@ enum status scan_record(struct scan *scan, const struct scan_batch *batch, const
                         struct event *event, size_t *size)
 {
     const struct batch_header *header = &batch->header;
-    enum status status = event_decode(records + batch->done, header->bytes - batch->done,
-                                      header->position + batch->done, event, size);
+    enum status status = record_decode(records + batch->done, header->bytes - batch->done,
+                                       header->position + batch->done, event, size);
     if (__builtin_expect(status != STATUS_OK, 0))
         return scan_damage(scan, batch->offset + batch->done, "a record does not verify");
     return STATUS_OK;

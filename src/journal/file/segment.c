@@ -27,7 +27,7 @@
  *     4088  u64 XXH3(bytes 0 to 4088, 0); it stays here in every version, so that a newer format
  *               can be told from damage
  *
- * BATCH: what was written at once; a header of 64 bytes, then records (journal/event.h).
+ * BATCH: what was written at once; a header of 64 bytes, then records (record.c).
  *
  *        0  u32 magic "LBAT"
  *        4  u32 number of records
@@ -71,13 +71,14 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "base/file_header.h"
 #include "base/limits.h"
 #include "base/little.h"
 
 #define HEADER_CHECK (SEGMENT_HEADER_BYTES - 8)
 #define BATCH_CHECK  (BATCH_HEADER_BYTES - 8)
 
-static const char segment_magic[8] = "laud-seg";
+static const struct file_format format = {"laud-seg", SEGMENT_VERSION};
 static const uint8_t batch_magic[4] = {'L', 'B', 'A', 'T'};
 
 void segment_name(uint64_t number, char out[SEGMENT_NAME_BYTES])
@@ -102,9 +103,7 @@ bool segment_name_parse(const char *name, uint64_t *number)
 
 void segment_header_encode(const struct segment_header *header, uint8_t out[SEGMENT_HEADER_BYTES])
 {
-    memset(out, 0, SEGMENT_HEADER_BYTES);
-    memcpy(out, segment_magic, sizeof segment_magic);
-    little_put32(out + 8, SEGMENT_VERSION);
+    file_header_begin(out, SEGMENT_HEADER_BYTES, &format);
     little_put64(out + 16, header->number);
     little_put64(out + 24, header->position);
     little_put64(out + 32, header->events);
@@ -116,17 +115,17 @@ void segment_header_encode(const struct segment_header *header, uint8_t out[SEGM
 
 void segment_header_restamp(uint8_t bytes[SEGMENT_HEADER_BYTES])
 {
-    little_put64(bytes + HEADER_CHECK, XXH3_64bits(bytes, HEADER_CHECK));
+    file_header_seal(bytes, HEADER_CHECK);
 }
 
 const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
                                   struct segment_header *out)
 {
-    if (memcmp(bytes, segment_magic, sizeof segment_magic) != 0)
+    if (!file_header_has_magic(bytes, &format))
         return "this is not the header of a journal segment";
-    if (XXH3_64bits(bytes, HEADER_CHECK) != little_get64(bytes + HEADER_CHECK))
+    if (!file_header_verifies(bytes, HEADER_CHECK))
         return "the header of the segment does not match its checksum";
-    if (little_get32(bytes + 8) != SEGMENT_VERSION)
+    if (!file_header_has_version(bytes, &format))
         return "the segment has a format version that this program does not know; a newer version "
                "of laud wrote it";
     out->number = little_get64(bytes + 16);

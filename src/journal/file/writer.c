@@ -104,7 +104,7 @@ static void update_stats(struct journal_file *journal)
                           journal->earlier_bytes + (journal->fd >= 0 ? journal->size : 0),
                           memory_order_relaxed);
     /* Others read the files on the strength of these two. */
-    atomic_store_explicit(&journal->stats.durable, journal->durable, memory_order_release);
+    await_advance(&journal->await, journal->durable);
     atomic_store_explicit(&journal->stats.number, journal->number, memory_order_release);
 }
 

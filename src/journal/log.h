@@ -1,18 +1,22 @@
 /*
- * The journal port: the ordered events, the only truth. The hot tier appends under its own lock,
- * so journal order is decision order; replies leave once the journal has released their position.
+ * The writing port of a journal: the log of events in the order in which they were decided, which is
+ * the only truth. The hot tier appends while it holds its own lock, so the order of the log is the
+ * order of the decisions. A reply is sent once the journal has released the position it depends on.
+ * Only those who record events know this port: the hot tier, the recorder of names, and imports.
+ * Those who read events know journal/source.h.
  *
- *     journal_admit   before deciding: may this thread append a batch of LIMIT_BATCH events now?
+ *     journal_admit   before deciding: may this thread append so many bytes of records now?
  *     journal_append  while deciding, under the shard lock: never fails, never blocks
- *     journal_kick    after a batch, or a whole turn of them: now write
- *     journal_released / the listener: replies up to here may go
+ *     journal_kick    after a batch, or after a whole turn of them: write now
+ *     journal_released / the listener: replies up to here may be sent
  *
- * Positions count record bytes from the journal's beginning (event.h). Two implementations: file/
- * (embedded) and, in the cluster shape, Redis Streams.
+ * A position is the number of record bytes since the journal began. Any thread may call any function
+ * unless it says otherwise. journal/file implements the port; a Redis stream can.
  */
-#ifndef LAUD_JOURNAL_JOURNAL_H
-#define LAUD_JOURNAL_JOURNAL_H
+#ifndef LAUD_JOURNAL_LOG_H
+#define LAUD_JOURNAL_LOG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buckets.h"
@@ -52,13 +56,12 @@ typedef void journal_listen_fn(void *context);
 
 struct journal_ops {
     const char *name;
-    enum status (*admit)(struct journal *journal);
+    enum status (*admit)(struct journal *journal, size_t bytes);
     uint64_t (*append)(struct journal *journal, const struct event *event);
     uint64_t (*appended)(struct journal *journal);
     uint64_t (*released)(struct journal *journal);
     uint64_t (*durable)(struct journal *journal);
     void (*sync)(struct journal *journal);
-    enum status (*forget)(struct journal *journal, uint64_t position);
     void (*kick)(struct journal *journal);
     enum status (*state)(struct journal *journal);
     void (*listen)(struct journal *journal, journal_listen_fn *listener, void *context);
@@ -72,12 +75,14 @@ struct journal {
 };
 
 /*
- * OK: this thread may now append up to LIMIT_BATCH events before it asks again. BLOCKED: the ring
- * is full, the listener will be called when it has room. READONLY, DISK_FULL, NO_FILES: no writes.
+ * OK: this thread may now append events of up to `bytes` in all (event_bytes_max) before it asks
+ * again; whatever it was admitted for before is void. At most LIMIT_ADMIT_BYTES at a time, which is
+ * also what every other thread may be appending meanwhile. BLOCKED: there is no room; the listener is
+ * called when there may be some. READONLY, DISK_FULL, NO_FILES: nothing can be recorded.
  */
-static inline enum status journal_admit(struct journal *journal)
+static inline enum status journal_admit(struct journal *journal, size_t bytes)
 {
-    return journal->ops->admit(journal);
+    return journal->ops->admit(journal, bytes);
 }
 
 /* Returns the position after the record. Only after an OK from journal_admit. */
@@ -108,15 +113,6 @@ static inline uint64_t journal_durable(struct journal *journal)
 static inline void journal_sync(struct journal *journal)
 {
     journal->ops->sync(journal);
-}
-
-/*
- * Events before this position are not needed any more: what holds only such may be removed. Called
- * by one thread at a time. OK or IO_FAILED; then some of it is still there, and that is all.
- */
-static inline enum status journal_forget(struct journal *journal, uint64_t position)
-{
-    return journal->ops->forget(journal, position);
 }
 
 /*

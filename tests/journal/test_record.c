@@ -5,8 +5,8 @@
 
 static size_t encode(const struct event *event, uint64_t position, uint8_t *out)
 {
-    size_t size = event_size(event);
-    uint64_t first = event_encode(event, position, out, size);
+    size_t size = record_size(event);
+    uint64_t first = record_encode(event, position, out, size);
     memcpy(out, &first, sizeof first);
     return size;
 }
@@ -23,7 +23,7 @@ static void test_round_trip_of_all_types_and_widths(void **state)
         uint64_t position = number * 8;
         size_t size = encode(&event, position, bytes);
         assert_true(size % 8 == 0 && size <= LIMIT_EVENT_BYTES && size >= LIMIT_EVENT_BYTES_MIN);
-        assert_int_equal(event_decode(bytes, size, position, &back, &got), STATUS_OK);
+        assert_int_equal(record_decode(bytes, size, position, &back, &got), STATUS_OK);
         assert_int_equal(got, size);
         assert_true(event_equal(&event, &back));
         seen[size / 8][event.type] = true;
@@ -64,7 +64,7 @@ static void test_every_flipped_bit_is_refused(void **state)
         size_t size = encode(&event, number * 64, bytes);
         for (size_t bit = 0; bit < size * 8; bit++) {
             bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            assert_int_not_equal(event_decode(bytes, sizeof bytes, number * 64, &back, &got),
+            assert_int_not_equal(record_decode(bytes, sizeof bytes, number * 64, &back, &got),
                                  STATUS_OK);
             bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
@@ -79,10 +79,10 @@ static void test_a_record_in_the_wrong_place_is_refused(void **state)
     struct event back;
     size_t got;
     size_t size = encode(&event, 1000, bytes);
-    assert_int_equal(event_decode(bytes, size, 1000, &back, &got), STATUS_OK);
-    assert_int_equal(event_decode(bytes, size, 1008, &back, &got), STATUS_DAMAGED);
+    assert_int_equal(record_decode(bytes, size, 1000, &back, &got), STATUS_OK);
+    assert_int_equal(record_decode(bytes, size, 1008, &back, &got), STATUS_DAMAGED);
     for (size_t length = 0; length < size; length++)
-        assert_int_equal(event_decode(bytes, length, 1000, &back, &got), STATUS_MORE);
+        assert_int_equal(record_decode(bytes, length, 1000, &back, &got), STATUS_MORE);
 }
 
 /* Encodes something no writer says, with a good check, and expects it refused. */
@@ -92,7 +92,7 @@ static void expect_refused(const struct event *event)
     struct event back;
     size_t got;
     size_t size = encode(event, 0, bytes);
-    assert_int_equal(event_decode(bytes, size, 0, &back, &got), STATUS_DAMAGED);
+    assert_int_equal(record_decode(bytes, size, 0, &back, &got), STATUS_DAMAGED);
 }
 
 static void test_nonsense_with_a_good_check_is_refused(void **state)

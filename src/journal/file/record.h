@@ -1,0 +1,33 @@
+/*
+ * The record codec: the bytes of one event, which are the same in the ring in memory and on disk. The
+ * format is described at the top of record.c.
+ *
+ * The functions keep nothing, and any thread may call them. Bytes and events are the caller's.
+ */
+#ifndef LAUD_JOURNAL_FILE_RECORD_H
+#define LAUD_JOURNAL_FILE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/status.h"
+#include "journal/event.h"
+
+/* Length of the record, a multiple of 8, at most LIMIT_EVENT_BYTES. */
+size_t record_size(const struct event *event);
+
+/*
+ * Fills bytes 8 to size of the record and returns its first 8 bytes as a little-endian word. The
+ * caller stores that word last: in the ring, its arrival is what publishes the record.
+ */
+uint64_t record_encode(const struct event *event, uint64_t position, uint8_t *out, size_t size);
+
+/*
+ * Reads one record. OK: *size is its length. MORE: the bytes end before the record does. DAMAGED: it
+ * does not verify, or says something that no writer writes.
+ */
+enum status record_decode(const uint8_t *bytes, size_t length, uint64_t position,
+                          struct event *event, size_t *size);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Replies on their way to the client: they are gathered into groups, a group is released when the
+ * journal has what it depends on, and what is released is written to the socket.
+ */
+#include "net/conn_priv.h"
+
+#include <sys/socket.h>
+
+#include "net/face.h"
+
+static void on_written(uv_write_t *write, int status)
+{
+    struct conn *conn = conn_of(write->data);
+    loop_count(&conn->loop->stats.bytes_out, conn->sending.length);
+    conn->sending.length = 0;
+    conn->stuck_ms = conn->in.length > 0 || conn->owed ? uv_now(&conn->loop->uv) : 0;
+    if (conn_is_closing(conn))
+        return;
+    if (status < 0) {
+        conn_close(conn);
+        return;
+    }
+    conn_flush(conn);
+    conn_resume(conn);
+}
+
+/* The socket is full: libuv gets the releasable bytes, `out` keeps the rest. */
+static void hand_over(struct conn *conn, size_t releasable)
+{
+    struct buffer whole = conn->out;
+    conn->out = conn->sending;
+    conn->out.length = 0;
+    if (!buffer_append(&conn->out, whole.bytes + releasable, whole.length - releasable)) {
+        conn->sending = whole;
+        conn_close(conn);
+        return;
+    }
+    whole.length = releasable;
+    conn->sending = whole;
+    conn->out_start += releasable;
+    conn->stuck_ms = uv_now(&conn->loop->uv);
+    uv_buf_t part = uv_buf_init(conn->sending.bytes, (unsigned)conn->sending.length);
+    conn->write.data = conn;
+    if (uv_write(&conn->write, (uv_stream_t *)&conn->tcp, &part, 1, on_written) < 0)
+        conn_close(conn);
+}
+
+/* All that was to be said is said. */
+void conn_end(struct conn *conn)
+{
+    uv_os_fd_t fd;
+    if (conn->state != CONN_DRAINING_LINGER || uv_fileno((uv_handle_t *)&conn->tcp, &fd) < 0 ||
+        shutdown(fd, SHUT_WR) < 0) {
+        conn_close(conn);
+        return;
+    }
+    conn_enter(conn, CONN_LINGERING);
+    conn->linger_bytes = LIMIT_LINGER;
+    conn->stuck_ms = uv_now(&conn->loop->uv);
+    conn_set_reading(conn, true);
+}
+
+/* Sends what may leave. */
+void conn_flush(struct conn *conn)
+{
+    size_t releasable = (size_t)(conn->released - conn->out_start);
+    if (conn->state >= CONN_LINGERING || conn->sending.length > 0)
+        return;
+    if (releasable > 0) {
+        uv_buf_t part = uv_buf_init(conn->out.bytes, (unsigned)releasable);
+        int sent = uv_try_write((uv_stream_t *)&conn->tcp, &part, 1);
+        if (sent < 0 && sent != UV_EAGAIN) {
+            conn_close(conn);
+            return;
+        }
+        if (sent > 0) {
+            loop_count(&conn->loop->stats.bytes_out, (uint64_t)sent);
+            buffer_consume(&conn->out, (size_t)sent);
+            conn->out_start += (size_t)sent;
+            releasable -= (size_t)sent;
+        }
+        if (releasable > 0) {
+            hand_over(conn, releasable);
+            return;
+        }
+    }
+    if (!conn_is_open(conn) && conn->out.length == 0 && conn->job == NULL)
+        conn_end(conn);
+}
+
+void conn_release(struct conn *conn, const struct reply_group *group)
+{
+    conn->groups--;
+    if (conn_is_closing(conn)) {
+        conn_free_if_done(conn);
+        return;
+    }
+    conn->released = group->end + (uint64_t)conn->shift;
+    conn_flush(conn);
+    conn_resume(conn);
+}
+
+/* Will anything be said behind this place of `out`, for what was taken already? */
+static bool is_last(const struct conn *conn, size_t end)
+{
+    return conn->groups == 0 && conn->replies == 0 && conn->job == NULL &&
+           conn->state != CONN_BLOCKED && end == conn->out.length;
+}
+
+/* One error for each reply of the group; behind the last the connection ends, if `last`. */
+static bool write_errors(const struct conn *conn, const struct reply_group *group, bool last,
+                         enum status status, struct buffer *errors)
+{
+    bool written = true;
+    for (uint32_t i = 0; written && i < group->replies; i++)
+        written = conn->face->write_error(conn, errors, status, status_sentence(status),
+                                          (group->bare ? FACE_BARE : 0) |
+                                              (last && i + 1 == group->replies ? FACE_LAST : 0));
+    return written;
+}
+
+/* What the client sent behind that is not looked at: it was told that the connection closes. */
+static void end_when_sent(struct conn *conn)
+{
+    conn_drain(conn, true);
+    conn->in.length = 0;
+    conn_set_reading(conn, false);
+}
+
+/*
+ * The replies of this group, the oldest that waits, promised what did not come true: an error takes
+ * the place of each.
+ */
+void conn_fail(struct conn *conn, const struct reply_group *group, enum status status)
+{
+    conn->groups--;
+    if (conn_is_closing(conn)) {
+        conn_free_if_done(conn);
+        return;
+    }
+    loop_count(&conn->loop->stats.errors, group->replies);
+    buckets_raise(&conn->loop->watch.meter.statuses[status], group->replies);
+    if (group->stream) { /* what is behind it is no answer to anything without its head */
+        conn_close(conn);
+        return;
+    }
+    size_t from = (size_t)(conn->released - conn->out_start);
+    size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
+    struct buffer errors = {.budget = conn->out.budget};
+    bool last = conn->face->ends_when_failed && is_last(conn, to);
+    bool written = write_errors(conn, group, last, status, &errors);
+    size_t length = errors.length;
+    written = written && buffer_append(&errors, conn->out.bytes + to, conn->out.length - to);
+    conn->out.length = from;
+    written = written && buffer_append(&conn->out, errors.bytes, errors.length);
+    buffer_free(&errors);
+    if (!written) {
+        conn_close(conn);
+        return;
+    }
+    conn->shift += (int64_t)length - (int64_t)(to - from);
+    conn->released += length;
+    if (last)
+        end_when_sent(conn);
+    conn_flush(conn);
+    conn_resume(conn);
+}
+
+/* What is in `out` leaves, if it waits neither for the journal nor behind what does. */
+static bool leave(struct conn *conn, uint64_t position)
+{
+    if (conn->groups > 0 || journal_released(conn->loop->server->parts.journal) < position)
+        return false;
+    conn->shift = 0;
+    conn->released = conn->out_start + conn_finished(conn);
+    conn_flush(conn);
+    return true;
+}
+
+/*
+ * What is in `out` leaves at the end of a turn, when the journal has what it depends on, behind what
+ * waits already; if there is no memory to wait in, what depends on nothing leaves at once.
+ */
+static void hold(struct conn *conn, struct reply_group waiting)
+{
+    struct loop *loop = conn->loop;
+    bool released = journal_released(loop->server->parts.journal) >= waiting.position;
+    if (conn->groups == 0)
+        conn->shift = 0;
+    waiting.conn = conn;
+    waiting.end = conn->out_start + conn_finished(conn) - (uint64_t)conn->shift;
+    waiting.since_ns = released ? 0 : loop->clock_ns;
+    if (loop_queue(loop, waiting))
+        conn->groups++;
+    else if (!leave(conn, waiting.position))
+        conn_close(conn);
+}
+
+/* Makes a group of the replies since the last one. */
+void conn_group(struct conn *conn)
+{
+    if (conn->replies == 0)
+        return;
+    struct reply_group waiting = {.position = journal_appended(conn->loop->server->parts.journal),
+                                  .replies = conn->replies,
+                                  .wrote = conn->wrote,
+                                  .bare = conn->bare,
+                                  .stream = conn->streaming};
+    conn->replies = 0;
+    conn->wrote = conn->bare = false;
+    hold(conn, waiting);
+}
+
+void conn_send(struct conn *conn, uint64_t position)
+{
+    if (conn->replies > 0)
+        return;                 /* it leaves with their group */
+    if (!leave(conn, position)) /* who sends much wants to know how long that takes: at once */
+        hold(conn, (struct reply_group){.position = position});
+}
+
+void conn_release_interim(struct conn *conn)
+{
+    conn_send(conn, 0);
+}

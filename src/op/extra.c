@@ -1,0 +1,190 @@
+/*
+ * What may follow the words of an operation: TOKEN, COLD, LIMIT, CURSOR, SINCE and WINDOW, each with its
+ * value.
+ */
+#include "op/decode.h"
+
+#include <stdio.h>
+
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/assert.h"
+#include "op/cursor.h"
+#include "trend/trends.h"
+
+/* A token counts for its item and counter only: the three are hashed together. */
+static enum status decode_token(struct decoding *d, const struct text *words)
+{
+    if (!text_is(words[0], "TOKEN"))
+        return op_refuse(d, STATUS_BAD_ARGUMENT, "expected TOKEN and a token", words[0]);
+    if (words[1].length == 0 || words[1].length > LIMIT_TOKEN_LENGTH)
+        return op_refuse(d, STATUS_BAD_ARGUMENT, "a token must be 1 to 64 bytes", words[1]);
+    const struct item *item = d->request->items;
+    XXH128_hash_t token = XXH3_128bits_withSeed(words[1].bytes, words[1].length, d->request->name);
+    d->request->has_token = true;
+    d->request->token[0] = hash_3(token.high64, item->id.lo, item->type);
+    d->request->token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
+    return STATUS_OK;
+}
+
+enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_t *items)
+{
+    struct text last = words[*items - 1];
+    if (text_is(last, "COLD"))
+        return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
+    if (*items < 2 || !text_is(words[*items - 2], "COLD"))
+        return STATUS_OK;
+    d->request->memory_only = text_is(last, "skip");
+    if (!d->request->memory_only && !text_is(last, "ask"))
+        return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
+    *items -= 2;
+    return *items > 0 ? STATUS_OK : op_refuse_arity(d->spec, d->scratch);
+}
+
+static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
+{
+    uint32_t value = 0;
+    bool good = word.length > 0 && word.length <= 9;
+    for (size_t i = 0; good && i < word.length; i++) {
+        unsigned digit = (unsigned char)word.bytes[i] - (unsigned)'0';
+        good = digit <= 9;
+        value = value * 10 + digit;
+    }
+    if (!good || value == 0 || value > most) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
+        return op_refuse(d, STATUS_BAD_ARGUMENT, expected, word);
+    }
+    d->request->limit = value;
+    return STATUS_OK;
+}
+
+/* How the extra words of a list are read; all zero: the operation has no list. */
+struct paging {
+    const char *place; /* the keyword before a cursor; NULL: there is none */
+    bool (*read)(struct hot_request *request, struct text text);
+    uint32_t usual;
+    uint32_t most;
+    const char *cursor; /* what one must be */
+    const char *words;  /* what is expected */
+};
+
+static bool read_list_place(struct hot_request *request, struct text text)
+{
+    return cursor_read(request, text, &request->after);
+}
+
+static const struct paging pagings[EXTRA_TOTAL] = {
+    [EXTRA_LIMIT] = {.usual = LIMIT_LIST_USUAL,
+                     .most = LIMIT_LIST,
+                     .words = "expected LIMIT and a number, at most once"},
+    [EXTRA_PIECE] = {.usual = LIMIT_SWEEP_USUAL,
+                     .most = LIMIT_SWEEP,
+                     .words = "expected LIMIT and a number, at most once"},
+    [EXTRA_PAGE] = {.place = "CURSOR",
+                    .read = read_list_place,
+                    .usual = LIMIT_LIST_USUAL,
+                    .most = LIMIT_LIST,
+                    .cursor = "a CURSOR must be the cursor of an earlier page of the same list",
+                    .words =
+                        "expected LIMIT and a number, or CURSOR and a cursor, each at most once"},
+    [EXTRA_SINCE] = {.place = "SINCE",
+                     .read = cursor_read_round,
+                     .usual = LIMIT_CHANGES_USUAL,
+                     .most = LIMIT_CHANGES,
+                     .cursor = "a SINCE must be the cursor of an earlier answer for the same user",
+                     .words =
+                         "expected LIMIT and a number, or SINCE and a cursor, each at most once"},
+    [EXTRA_WINDOW] = {.usual = LIMIT_TOP_USUAL, .most = LIMIT_TOP},
+};
+
+uint32_t op_limit_max(const struct op_spec *spec)
+{
+    return pagings[spec->extra].most;
+}
+
+/* What it is a page of has been read by now. */
+static enum status decode_page(struct decoding *d, const struct text *words, uint32_t count)
+{
+    const struct paging *paging = &pagings[d->spec->extra];
+    bool limited = false, placed = false;
+    enum status status = STATUS_OK;
+    d->request->limit = paging->usual;
+    d->request->after = (struct store_listed){0};
+    d->request->since_s = d->request->until_s = 0;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
+        if (!limited && text_is(words[i], "LIMIT")) {
+            limited = true;
+            status = decode_limit(d, words[i + 1], paging->most);
+        } else if (paging->place != NULL && !placed && text_is(words[i], paging->place)) {
+            placed = true;
+            if (words[i + 1].length != 0 && !paging->read(d->request, words[i + 1]))
+                status = op_refuse(d, STATUS_BAD_ARGUMENT, paging->cursor, words[i + 1]);
+        } else {
+            status = op_refuse(d, STATUS_BAD_ARGUMENT, paging->words, words[i]);
+        }
+    }
+    return status;
+}
+
+static enum status decode_window(struct decoding *d, struct text word)
+{
+    static const struct {
+        const char *word;
+        enum trend_window window;
+    } windows[] = {{"hour", TREND_HOUR}, {"day", TREND_DAY}, {"week", TREND_WEEK}};
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        if (text_is(word, windows[i].word)) {
+            d->request->window = (uint8_t)windows[i].window;
+            return STATUS_OK;
+        }
+    }
+    return op_refuse(d, STATUS_BAD_ARGUMENT, "a WINDOW must be hour, day or week", word);
+}
+
+static enum status decode_top(struct decoding *d, const struct text *words, uint32_t count)
+{
+    bool limited = false, windowed = false;
+    enum status status = STATUS_OK;
+    d->request->limit = LIMIT_TOP_USUAL;
+    d->request->window = TREND_NONE;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
+        if (!limited && text_is(words[i], "LIMIT")) {
+            limited = true;
+            status = decode_limit(d, words[i + 1], op_limit_max(d->spec));
+        } else if (!windowed && text_is(words[i], "WINDOW")) {
+            windowed = true;
+            status = decode_window(d, words[i + 1]);
+        } else {
+            status = op_refuse(
+                d, STATUS_BAD_ARGUMENT,
+                "expected LIMIT and a number, or WINDOW and hour, day or week, each at most once",
+                words[i]);
+        }
+    }
+    return status;
+}
+
+enum status op_decode_extra(struct decoding *d, const struct text *words, uint32_t count)
+{
+    ASSERT(count % 2 == 0); /* op_decode has refused a keyword without a value */
+    switch (d->spec->extra) {
+    case EXTRA_TOKEN:
+        return count > 0 ? decode_token(d, words) : STATUS_OK;
+    case EXTRA_LIMIT:
+    case EXTRA_PIECE:
+    case EXTRA_PAGE:
+    case EXTRA_SINCE:
+        return decode_page(d, words, count);
+    case EXTRA_WINDOW:
+        return decode_top(d, words, count);
+    case EXTRA_NONE:
+    case EXTRA_COLD:
+    case EXTRA_TOTAL:
+        break;
+    }
+    ASSERT(!"nothing else follows the words");
+    return STATUS_BAD_ARGUMENT;
+}
