@@ -124,6 +124,17 @@ test("in Chromium", { skip }, async (t) => {
     await first.evaluate(() => reactions.like("tab:2"));
     await second.waitForFunction(() => own.has("like", "tab:2") && reactions.view("like", "tab:2").set);
     assert.deepEqual(second.asked.filter(({ pathname }) => pathname.includes("tab:2")), []);
+    const next = await first.evaluate(async ({ name }) => {
+      // A logout and a login that the copy of user 3 has not heard of.
+      const store = await sdk.IndexedDbStore.open(name);
+      await store.remove("3");
+      const fresh = { session: "next", cursor: "", complete: false, dropped: false, synced: 0 };
+      await store.load("3", fresh);
+      await other.acknowledge("like", "tab:3", true);
+      await other.sync();
+      return [await store.load("3", fresh), other.size];
+    }, { name: `laud ${server.url}` });
+    assert.deepEqual(next, [{ record: { session: "next", cursor: "", complete: false, dropped: false, synced: 0 }, entries: [] }, 0]);
     await first.evaluate(() => own.logout());
     await second.waitForFunction(() => own.size === 0);
     const kept = await second.evaluate(async ({ name }) => {

@@ -75,6 +75,9 @@ test("calls of one tick are one request, within the limits of the server", async
   assert.ok(answers.every(({ changed }) => changed));
   assert.deepEqual(wire.requests.map(({ body }) => body.operations.length), [200, 200, 50]);
   assert.equal((await laud.counts({ item: "video:1" })).counts.like, 450);
+  const small = new Laud({ url: server.url, fetch: wire.fetch, batch: { words: 8 } });
+  await Promise.all(Array.from({ length: 5 }, () => small.counts({ item: "video:1" }))); // two words each
+  assert.deepEqual(wire.requests.slice(-2).map(({ path }) => path), ["/v1/batch", "/v1/items/video:1/counts"]);
   const items = Array.from({ length: 1000 }, (_, i) => `video:${i}`);
   await Promise.all(Array.from({ length: 25 }, () => laud.postCounts({ items })));
   assert.ok(wire.requests.slice(-3).every(({ body }) => JSON.stringify(body).length < 256 * 1024));

@@ -67,7 +67,7 @@ export function scripted(script = () => undefined) {
   let inFlight = 0;
   const send = async (url, init) => {
     const request = { method: init.method, path: new URL(url).pathname, query: new URL(url).searchParams, headers: init.headers,
-      body: init.body === undefined ? undefined : JSON.parse(init.body) };
+      body: init.body === undefined ? undefined : JSON.parse(init.body), stream: () => fetch(url, init) };
     requests.push(request);
     inFlight++;
     try {

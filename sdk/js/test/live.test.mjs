@@ -67,6 +67,17 @@ test("live counts", async (t) => {
     assert.throws(() => laud.live(["Many 7"], () => undefined), { code: "BAD_ARGUMENT" });
   });
 
+  await t.test("a stream of which little is wanted any more is replaced by a smaller one", async () => {
+    const { laud, opened } = make();
+    const seen = new Set();
+    laud.live(["few:1"], (item) => seen.add(item));
+    const many = laud.live(["few:2", "few:3", "few:4"], (item) => seen.add(item));
+    await until(() => seen.size === 4, "all items");
+    many.close();
+    await until(() => opened.length === 2, "another stream");
+    assert.deepEqual([opened[0].open, opened[1].query.get("items")], [false, "few:1"]);
+  });
+
   await t.test("a lost stream resumes after its last event", async () => {
     const { laud, opened } = make();
     const events = [];

@@ -127,6 +127,38 @@ test("the local copy", async (t) => {
     assert.equal(await store.record("7"), undefined);
   });
 
+  await t.test("nor into the data of the next login", async () => {
+    const store = new MemoryStore();
+    const deaf = await direct.ownReactions("11", { everyMs: 0, store });
+    await store.remove("11");
+    const again = await direct.ownReactions("11", { everyMs: 0, store });
+    await again.sync();
+    await deaf.acknowledge("like", "deaf:1", true);
+    assert.equal(again.has("like", "deaf:1"), false);
+    await deaf.sync();
+    assert.deepEqual([deaf.complete, again.complete], [false, true]);
+    const reopened = await direct.ownReactions("11", { everyMs: 0, store });
+    assert.deepEqual([reopened.complete, reopened.size], [true, 0]);
+  });
+
+  await t.test("what another tab writes while the store is read is not lost", async () => {
+    const store = new MemoryStore();
+    const first = await direct.ownReactions("12", { everyMs: 0, store });
+    await first.sync();
+    const { load } = MemoryStore.prototype;
+    let release;
+    store.load = async (...args) => {
+      const snapshot = await load.apply(store, args);
+      await new Promise((resolve) => { release = resolve; });
+      return snapshot;
+    };
+    const opening = direct.ownReactions("12", { everyMs: 0, store });
+    await until(() => release, "the store was read");
+    await first.acknowledge("like", "early:1", true);
+    release();
+    assert.equal((await opening).has("like", "early:1"), true);
+  });
+
   await t.test("it is bounded: the oldest are dropped, and asked for", async () => {
     const { laud, requests } = make();
     await likes(direct, "8", numbered("much", 50));

@@ -7,8 +7,8 @@ import { refused, scripted, startServer, until } from "./helper.mjs";
 /** Requests wait until the test lets them go on. */
 function gated(server, options = {}) {
   const gates = [];
-  const wire = scripted((request, _, real) => (request.path === "/v1/feed" ? undefined :
-    new Promise((resolve, reject) => gates.push({ request, pass: () => real().then(resolve, reject), refuse: (response) => resolve(response) }))));
+  const wire = scripted((request, _, real) => (request.path === "/v1/feed" && !options.holdFeed ? undefined :
+    request.path === "/v1/live" ? request.stream() : new Promise((resolve, reject) => gates.push({ request, pass: () => real().then(resolve, reject), refuse: (response) => resolve(response) }))));
   const laud = new Laud({ url: server.url, fetch: wire.fetch, retry: false });
   const next = async () => until(() => gates.shift(), "a request");
   return { laud, reactions: laud.reactionsOf("7", options), next, requests: wire.requests, waiting: gates };
@@ -115,6 +115,39 @@ test("optimistic reactions", async (t) => {
     await until(() => views.at(-1) === "true 2", "both likes");
     live.close();
     reactions.close();
+  });
+
+  await t.test("a live count does not count a like twice that is under way", async () => {
+    const { laud, reactions, next } = gated(server);
+    await reactions.load(["twice:1"]);
+    const views = seen(reactions, "like", "twice:1");
+    const events = [];
+    reactions.watch(["twice:1"]);
+    laud.live(["twice:1"], (_, counts) => events.push(counts.like ?? 0));
+    await until(() => events.length > 0, "the stream");
+    const done = reactions.like("twice:1");
+    const request = await next();
+    await others.like({ user: "1", item: "twice:1" });
+    await until(() => events.includes(1), "the like of another user");
+    assert.deepEqual(reactions.view("like", "twice:1"), { set: true, count: 1, pending: true, error: undefined });
+    await request.pass();
+    await done;
+    await until(() => views.at(-1) === "true 2", "both likes");
+    laud.close();
+  });
+
+  await t.test("a page of the feed that was asked for before a call does not undo it", async () => {
+    const { reactions, next } = gated(server, { holdFeed: true });
+    const loaded = reactions.load(["late:1"]);
+    const feed = await next();
+    const answer = await (await fetch(`${server.url}/v1/feed`, { method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(feed.request.body) })).text();
+    const done = reactions.like("late:1");
+    await (await next()).pass();
+    await done;
+    feed.refuse(new Response(answer)); // it says that nothing is set
+    await loaded;
+    assert.equal(reactions.view("like", "late:1").set, true);
   });
 
   await t.test("the number of states is bounded", async () => {

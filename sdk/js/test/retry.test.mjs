@@ -44,6 +44,12 @@ test("retries", async (t) => {
     assert.equal(requests.length, 6);
   });
 
+  await t.test("an addition without a token is not put into a batch, which is sent again as a whole", async () => {
+    const { laud, clock, requests } = make(server, undefined, { tokens: false, batch: {} });
+    await clock.settle(Promise.all([laud.add({ item: "lost:3", counter: "view", delta: 1 }), laud.names(), laud.names()]));
+    assert.deepEqual(requests.map(({ path }) => path).sort(), ["/v1/batch", "/v1/items/lost:3/counters/view"]);
+  });
+
   await t.test("waits grow to a bound, with jitter", async () => {
     for (const [chance, waits] of [[0, [50, 100, 200, 250, 250]], [0.5, [75, 150, 300, 375, 375]]]) {
       const { laud, clock } = make(server, lost, { retry: { attempts: 6, mostMs: 500 } });
