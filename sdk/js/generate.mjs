@@ -12,7 +12,13 @@ import { fileURLToPath } from "node:url";
 
 // These are short forms of other operations for the kind `like`. They have no route, so the document does
 // not describe their answers: they answer what the other operation answers.
-const SHORT_FORMS = { LIKE: "REACT", UNLIKE: "UNREACT", LIKED: "REACTED", LIKES: "REACTIONS", LIKERS: "REACTORS" };
+const SHORT_FORMS = {
+  LIKE: "REACT",
+  UNLIKE: "UNREACT",
+  LIKED: "REACTED",
+  LIKES: "REACTIONS",
+  LIKERS: "REACTORS",
+};
 // POST requests that only read. Any other POST is repeated only if it has a token.
 const READS_BY_POST = ["COUNTS", "FEED"];
 // Names of schemas that would hide a global name of JavaScript.
@@ -51,13 +57,16 @@ function typeOf(schema, indent = "") {
 
 function typeOfObject(schema, indent) {
   if (!schema.properties) {
-    const values = typeof schema.additionalProperties === "object" ? typeOf(schema.additionalProperties, indent) : "unknown";
+    const values =
+      typeof schema.additionalProperties === "object" ? typeOf(schema.additionalProperties, indent) : "unknown";
     return `Record<string, ${values}>`;
   }
   const inner = indent + "  ";
   const required = schema.required ?? [];
   const members = Object.entries(schema.properties).map(
-    ([name, member]) => `${inner}${key(name)}${required.includes(name) ? "" : "?"}: ${typeOf(member, inner)};\n`);
+    ([name, member]) =>
+      `${inner}${key(name)}${required.includes(name) ? "" : "?"}: ${typeOf(member, inner)};\n`,
+  );
   return `{\n${members.join("")}${indent}}`;
 }
 
@@ -71,14 +80,24 @@ function parseWords(text) {
     }
     const [first, second] = optional.split(" ");
     if (second === "...") words.at(-1).many = true;
-    else words.push({ name: first.toLowerCase(), keyword: first, values: second.includes("|") ? second.split("|") : null });
+    else
+      words.push({
+        name: first.toLowerCase(),
+        keyword: first,
+        values: second.includes("|") ? second.split("|") : null,
+      });
   }
   return words;
 }
 
 /** The arguments of a route, in the order of the document: parameters, then members of the body. */
 function argumentsOf(route) {
-  const list = (route.parameters ?? []).map((p) => ({ name: p.name, in: p.in, required: p.required === true, schema: p.schema }));
+  const list = (route.parameters ?? []).map((p) => ({
+    name: p.name,
+    in: p.in,
+    required: p.required === true,
+    schema: p.schema,
+  }));
   const body = route.requestBody?.content["application/json"].schema;
   for (const [name, schema] of Object.entries(body?.properties ?? {})) {
     list.push({ name, in: "body", required: (body.required ?? []).includes(name), schema });
@@ -107,8 +126,17 @@ function operationOfRoute(method, path, route, batch) {
   const content = route.responses["200"].content;
   const type = Object.keys(content)[0];
   const one = words?.some(({ many, argument }) => many && argument.schema.type !== "array") ?? false;
-  return { name: route["x-operation"], method: method.toUpperCase(), path, list, words, one, type,
-    summary: route.summary, answer: content[type].schema };
+  return {
+    name: route["x-operation"],
+    method: method.toUpperCase(),
+    path,
+    list,
+    words,
+    one,
+    type,
+    summary: route.summary,
+    answer: content[type].schema,
+  };
 }
 
 function operationWithoutRoute(described, routes) {
@@ -121,8 +149,17 @@ function operationWithoutRoute(described, routes) {
     if (word.many) schema = { type: "array", items: schema };
     return { ...word, argument: { name, in: "batch", required: !word.keyword, schema } };
   });
-  const operation = { name: described.name, method: null, path: null, list: words.map((word) => word.argument), words,
-    one: false, type: "application/json", summary: described.summary, answer: target?.answer ?? { type: "object" } };
+  const operation = {
+    name: described.name,
+    method: null,
+    path: null,
+    list: words.map((word) => word.argument),
+    words,
+    one: false,
+    type: "application/json",
+    summary: described.summary,
+    answer: target?.answer ?? { type: "object" },
+  };
   return withRouteOf(target, operation);
 }
 
@@ -143,7 +180,10 @@ function collect(document) {
       if (!route["x-operation"]) continue;
       const operation = operationOfRoute(method, path, route, batch);
       const again = operations.some(({ name }) => name === operation.name);
-      operations.push({ ...operation, call: again ? method + capital(camel(operation.name)) : camel(operation.name) });
+      operations.push({
+        ...operation,
+        call: again ? method + capital(camel(operation.name)) : camel(operation.name),
+      });
     }
   }
   const routes = [...operations];
@@ -159,9 +199,13 @@ function collect(document) {
 function answerType(operation, document) {
   const name = typeOf(operation.answer, "  ");
   const schema = document.components.schemas[operation.answer.$ref?.split("/").at(-1)];
-  const mixed = Object.values(schema?.properties ?? {}).some(({ type }) => Array.isArray(type) && type.includes("array"));
+  const mixed = Object.values(schema?.properties ?? {}).some(
+    ({ type }) => Array.isArray(type) && type.includes("array"),
+  );
   if (!mixed) return name;
-  return operation.words?.some(({ many, argument }) => many && argument.schema.type === "array") ? `Many<${name}>` : `One<${name}>`;
+  return operation.words?.some(({ many, argument }) => many && argument.schema.type === "array")
+    ? `Many<${name}>`
+    : `One<${name}>`;
 }
 
 /** Whether sending it again is harmless: it sets a state, it only reads, or a token makes it count once. */
@@ -174,17 +218,31 @@ function repeatOf({ method, name, list }) {
 
 function tableEntry(operation) {
   const names = (where) => operation.list.filter((argument) => argument.in === where).map(({ name }) => name);
-  const words = operation.words?.map(({ keyword, many, argument }) =>
-    ({ argument: argument.name, ...(keyword && { keyword }), ...(many && { many }) })) ?? null;
-  const entry = { name: operation.name, method: operation.method, path: operation.path, query: names("query"),
-    body: names("body"), words, one: operation.one, repeat: repeatOf(operation) };
+  const words =
+    operation.words?.map(({ keyword, many, argument }) => ({
+      argument: argument.name,
+      ...(keyword && { keyword }),
+      ...(many && { many }),
+    })) ?? null;
+  const entry = {
+    name: operation.name,
+    method: operation.method,
+    path: operation.path,
+    query: names("query"),
+    body: names("body"),
+    words,
+    one: operation.one,
+    repeat: repeatOf(operation),
+  };
   const members = Object.entries(entry).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `  ${operation.call}: {\n    ${members.join(",\n    ")},\n  },\n`;
 }
 
 function argumentsType({ call, list }) {
-  const members = list.map(({ name, required, schema }) =>
-    `  ${key(name)}${required ? "" : "?"}: ${typeOf(schema, "  ")}${required ? "" : " | undefined"};\n`);
+  const members = list.map(
+    ({ name, required, schema }) =>
+      `  ${key(name)}${required ? "" : "?"}: ${typeOf(schema, "  ")}${required ? "" : " | undefined"};\n`,
+  );
   return `export interface ${capital(call)}Arguments {\n${members.join("")}}\n\n`;
 }
 
@@ -193,20 +251,28 @@ function method(operation, document) {
   const answer = answerType(operation, document);
   const optional = list.every((argument) => !argument.required);
   const args = list.length === 0 ? "" : `args: ${capital(call)}Arguments${optional ? " = {}" : ""}, `;
-  return comment(summary, "  ") + `  ${call}(${args}options?: CallOptions): Promise<${answer}> {\n` +
-    `    return this.call<${answer}>(operations.${call}, ${list.length === 0 ? "{}" : "args"}, options);\n  }\n`;
+  return (
+    comment(summary, "  ") +
+    `  ${call}(${args}options?: CallOptions): Promise<${answer}> {\n` +
+    `    return this.call<${answer}>(operations.${call}, ${list.length === 0 ? "{}" : "args"}, options);\n  }\n`
+  );
 }
 
 function schemas(document) {
-  return Object.entries(document.components.schemas).map(([name, schema]) => {
-    const type = typeOf(schema);
-    const declared = type.startsWith("{") ? `interface ${RENAMED[name] ?? name} ${type}` : `type ${RENAMED[name] ?? name} = ${type};`;
-    return (schema.description ? comment(schema.description) : "") + `export ${declared}\n\n`;
-  }).join("");
+  return Object.entries(document.components.schemas)
+    .map(([name, schema]) => {
+      const type = typeOf(schema);
+      const declared = type.startsWith("{")
+        ? `interface ${RENAMED[name] ?? name} ${type}`
+        : `type ${RENAMED[name] ?? name} = ${type};`;
+      return (schema.description ? comment(schema.description) : "") + `export ${declared}\n\n`;
+    })
+    .join("");
 }
 
 function limits(document) {
-  const batch = document.paths["/v1/batch"].post.requestBody.content["application/json"].schema.properties.operations;
+  const batch =
+    document.paths["/v1/batch"].post.requestBody.content["application/json"].schema.properties.operations;
   const live = document.paths["/v1/live"].get.parameters.find(({ name }) => name === "items").schema;
   return `/** Limits of the server, as its OpenAPI document states them. */
 export const limits = {
@@ -242,7 +308,9 @@ ${operations.map((operation) => method(operation, document)).join("\n")}}
 }
 
 async function main(source) {
-  const text = /^https?:/.test(source) ? await (await fetch(`${source}/openapi.json`)).text() : await readFile(source, "utf8");
+  const text = /^https?:/.test(source)
+    ? await (await fetch(`${source}/openapi.json`)).text()
+    : await readFile(source, "utf8");
   await writeFile(new URL("src/generated.ts", import.meta.url), generate(JSON.parse(text)));
 }
 

@@ -17,17 +17,22 @@ const site = createServer(async (request, response) => {
 });
 await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
 const address = `http://127.0.0.1:${site.address().port}/examples/feed.html?laud=${encodeURIComponent(laud)}`;
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ["--no-sandbox", "--disable-gpu"],
+});
 try {
   const problems = [];
   const open = async (user) => {
     const page = await (await browser.newContext()).newPage();
     page.on("pageerror", (error) => problems.push(String(error)));
     await page.goto(`${address}&user=${user}`);
-    page.shows = (text) => page.waitForFunction((wanted) =>
-      document.querySelector("li button")?.textContent === wanted, text).catch((error) => {
-      throw new Error(`user ${user} should see ${text}: ${error.message}`);
-    });
+    page.shows = (text) =>
+      page
+        .waitForFunction((wanted) => document.querySelector("li button")?.textContent === wanted, text)
+        .catch((error) => {
+          throw new Error(`user ${user} should see ${text}: ${error.message}`);
+        });
     return page;
   };
   const [one, two] = await Promise.all([open("1"), open("2")]);
@@ -40,8 +45,14 @@ try {
   await one.shows("♥ 2");
   await one.click("li button");
   await Promise.all([one.shows("♡ 1"), two.shows("♥ 1")]);
-  await two.route("**/reactions/**", (route) => route.fulfill({ status: 403, contentType: "application/json",
-    headers: { "Access-Control-Allow-Origin": "*" }, body: '{"error":{"code":"NO_PERMISSION","message":"you are banned"}}' }));
+  await two.route("**/reactions/**", (route) =>
+    route.fulfill({
+      status: 403,
+      contentType: "application/json",
+      headers: { "Access-Control-Allow-Origin": "*" },
+      body: '{"error":{"code":"NO_PERMISSION","message":"you are banned"}}',
+    }),
+  );
   await two.click("li button");
   await two.waitForFunction(() => document.querySelector("#problem").textContent === "you are banned");
   await two.shows("♥ 1");

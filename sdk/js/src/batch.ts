@@ -17,7 +17,12 @@ export interface BatchOptions {
   words: number;
 }
 
-export const defaultBatch: BatchOptions = { delayMs: 0, operations: limits.batchOperations, bytes: 128 * 1024, words: 10_000 };
+export const defaultBatch: BatchOptions = {
+  delayMs: 0,
+  operations: limits.batchOperations,
+  bytes: 128 * 1024,
+  words: 10_000,
+};
 
 interface Waiting {
   operation: Operation;
@@ -41,7 +46,11 @@ export class Batcher {
   private queue: Waiting[] = [];
   private timer: (() => void) | undefined;
 
-  constructor(private readonly clock: Clock, private readonly options: BatchOptions, private readonly sender: Sender) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly options: BatchOptions,
+    private readonly sender: Sender,
+  ) {}
 
   add(operation: Operation, args: Arguments, signal: AbortSignal, deadlineMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -59,7 +68,9 @@ export class Batcher {
     let bytes = 0;
     let words = 0;
     for (const call of queue) {
-      const full = request.length >= this.options.operations || bytes + call.bytes > this.options.bytes ||
+      const full =
+        request.length >= this.options.operations ||
+        bytes + call.bytes > this.options.bytes ||
         words + call.words.length > this.options.words;
       if (request.length > 0 && full) {
         void this.send(request);
@@ -83,20 +94,34 @@ export class Batcher {
     const scope = new Scope();
     let left = calls.length;
     for (const { signal } of calls) {
-      signal.addEventListener("abort", () => {
-        if (--left === 0) scope.abort(signal.reason);
-      }, { once: true });
+      signal.addEventListener(
+        "abort",
+        () => {
+          if (--left === 0) scope.abort(signal.reason);
+        },
+        { once: true },
+      );
     }
     try {
       const deadlineMs = Math.max(...calls.map((call) => call.deadlineMs));
-      this.settle(calls, await this.sender.batch(calls.map(({ words }) => words), scope.signal, deadlineMs));
+      this.settle(
+        calls,
+        await this.sender.batch(
+          calls.map(({ words }) => words),
+          scope.signal,
+          deadlineMs,
+        ),
+      );
     } catch (error) {
       for (const call of calls) call.reject(error);
     }
   }
 
   private settle(calls: Waiting[], answer: unknown): void {
-    const results = resultsOf(calls.map(({ operation }) => operation), answer);
+    const results = resultsOf(
+      calls.map(({ operation }) => operation),
+      answer,
+    );
     calls.forEach((call, i) => {
       try {
         call.resolve(results[i]?.());

@@ -39,14 +39,21 @@ export class Laud extends Calls {
     this.url = options.url.replace(/\/+$/, "");
     this.clock = options.clock ?? systemClock;
     this.transport = new Transport(options);
-    this.retryOptions = options.retry === false ? { ...defaultRetry, attempts: 1 } : { ...defaultRetry, ...options.retry };
+    this.retryOptions =
+      options.retry === false ? { ...defaultRetry, attempts: 1 } : { ...defaultRetry, ...options.retry };
     this.tokens = options.tokens ?? true;
     this.liveCounts = new LiveCounts(this.transport, this.clock, { ...defaultLive, ...options.live });
     if (options.batch !== false) {
-      this.batcher = new Batcher(this.clock, { ...defaultBatch, ...options.batch }, {
-        batch: (operations, signal, deadlineMs) => this.exhaust(this.sendBatch(operations, { ...this.retryOptions, deadlineMs }, signal)),
-        alone: (operation, args, signal, deadlineMs) => this.exhaust(this.sendAlone(operation, args, { ...this.retryOptions, deadlineMs }, signal)),
-      });
+      this.batcher = new Batcher(
+        this.clock,
+        { ...defaultBatch, ...options.batch },
+        {
+          batch: (operations, signal, deadlineMs) =>
+            this.exhaust(this.sendBatch(operations, { ...this.retryOptions, deadlineMs }, signal)),
+          alone: (operation, args, signal, deadlineMs) =>
+            this.exhaust(this.sendAlone(operation, args, { ...this.retryOptions, deadlineMs }, signal)),
+        },
+      );
     }
   }
 
@@ -73,33 +80,56 @@ export class Laud extends Calls {
   protected async call<T>(operation: Operation, given: object, options: CallOptions = {}): Promise<T> {
     const args: Arguments = { ...given };
     if (operation.repeat === "token" && args["token"] === undefined && this.tokens) args["token"] = makeToken();
-    const repeatable = operation.repeat === "always" || (operation.repeat === "token" && args["token"] !== undefined);
-    const settings = { ...this.retryOptions, ...(repeatable ? {} : { attempts: 1 }), deadlineMs: options.deadlineMs ?? this.retryOptions.deadlineMs };
+    const repeatable =
+      operation.repeat === "always" || (operation.repeat === "token" && args["token"] !== undefined);
+    const settings = {
+      ...this.retryOptions,
+      ...(repeatable ? {} : { attempts: 1 }),
+      deadlineMs: options.deadlineMs ?? this.retryOptions.deadlineMs,
+    };
     const { batcher } = this;
     // A batch is sent again as a whole, so it takes only what may be repeated.
     if (batcher === undefined || options.batch === false || !repeatable || operation.words === null) {
-      return await this.sendAlone(operation, args, settings, options.signal) as T;
+      return (await this.sendAlone(operation, args, settings, options.signal)) as T;
     }
     const again = (error: LaudError): boolean => isRetryable(error) && !this.exhausted.has(error);
-    return await retry(this.clock, { ...settings, attemptMs: Infinity }, again, options.signal,
-      (signal) => batcher.add(operation, args, signal, settings.deadlineMs)) as T;
+    return (await retry(this.clock, { ...settings, attemptMs: Infinity }, again, options.signal, (signal) =>
+      batcher.add(operation, args, signal, settings.deadlineMs),
+    )) as T;
   }
 
-  private sendBatch(operations: string[][], settings: RetryOptions, signal: AbortSignal | undefined): Promise<unknown> {
+  private sendBatch(
+    operations: string[][],
+    settings: RetryOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
     const target = { method: "POST", path: "/v1/batch", body: { operations } };
     return retry(this.clock, settings, isRetryable, signal, (inner) => this.transport.json(target, inner));
   }
 
-  private sendAlone(operation: Operation, args: Arguments, settings: RetryOptions, signal: AbortSignal | undefined): Promise<unknown> {
+  private sendAlone(
+    operation: Operation,
+    args: Arguments,
+    settings: RetryOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
     if (operation.method === null) return this.sendOnlyOne(operation, args, settings, signal);
-    return retry(this.clock, settings, isRetryable, signal, (inner) => this.transport.json(targetOf(operation, args), inner));
+    return retry(this.clock, settings, isRetryable, signal, (inner) =>
+      this.transport.json(targetOf(operation, args), inner),
+    );
   }
 
   /** An operation without a route is a batch of its own. */
-  private sendOnlyOne(operation: Operation, args: Arguments, settings: RetryOptions, signal: AbortSignal | undefined): Promise<unknown> {
+  private sendOnlyOne(
+    operation: Operation,
+    args: Arguments,
+    settings: RetryOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
     const target = { method: "POST", path: "/v1/batch", body: { operations: [wordsOf(operation, args)] } };
-    return retry(this.clock, settings, isRetryable, signal,
-      async (inner) => resultsOf([operation], await this.transport.json(target, inner))[0]?.());
+    return retry(this.clock, settings, isRetryable, signal, async (inner) =>
+      resultsOf([operation], await this.transport.json(target, inner))[0]?.(),
+    );
   }
 
   private async exhaust(running: Promise<unknown>): Promise<unknown> {

@@ -41,7 +41,10 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 export function makeToken(): string {
   const bytes = new Uint8Array(16);
   // Node 18 has no global crypto.
-  if (typeof crypto === "undefined") bytes.forEach((_, i) => { bytes[i] = Math.random() * 256; });
+  if (typeof crypto === "undefined")
+    bytes.forEach((_, i) => {
+      bytes[i] = Math.random() * 256;
+    });
   else crypto.getRandomValues(bytes);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -29,7 +29,9 @@ export class LaudError extends Error {
 
   /** True if the server may have applied the operation although the call failed. */
   get uncertain(): boolean {
-    return this.status === 0 ? UNCERTAIN.has(this.code) : this.code === "READONLY" || this.status === 502 || this.status === 504;
+    return this.status === 0
+      ? UNCERTAIN.has(this.code)
+      : this.code === "READONLY" || this.status === 502 || this.status === 504;
   }
 }
 
@@ -43,12 +45,18 @@ const CODES: Array<[number, string]> = [
   [403, "NO_PERMISSION"],
   [404, "UNKNOWN_COMMAND NOT_FOUND"],
   [410, "START_OVER"],
-  [422, "ANSWER_TOO_LARGE TOO_MANY_ITEMS NOT_A_KIND NOT_A_COUNTER TABLE_FULL NAME_NOT_LISTED COUNTER_OVERFLOW TOO_MANY_FOLLOWEES"],
+  [
+    422,
+    "ANSWER_TOO_LARGE TOO_MANY_ITEMS NOT_A_KIND NOT_A_COUNTER TABLE_FULL NAME_NOT_LISTED COUNTER_OVERFLOW TOO_MANY_FOLLOWEES",
+  ],
   [429, "LIMITED"],
   [500, "IO_FAILED DAMAGED"],
   [501, "NO_STORE BOARD_OFF NO_BOARDS NO_WINDOWS"],
-  [503, "NO_MEMORY TREND_REFUSED SHELVES_FULL TOKENS_FULL TOO_BUSY LAGGING BOARD_COUNTING STOPPING READONLY STORE_FAILED " +
-    "DISK_FULL CLOCK_WRONG CLOCK_UNWRITTEN TIMES_USED_UP NO_FILES"],
+  [
+    503,
+    "NO_MEMORY TREND_REFUSED SHELVES_FULL TOKENS_FULL TOO_BUSY LAGGING BOARD_COUNTING STOPPING READONLY STORE_FAILED " +
+      "DISK_FULL CLOCK_WRONG CLOCK_UNWRITTEN TIMES_USED_UP NO_FILES",
+  ],
 ];
 for (const [status, codes] of CODES) for (const code of codes.split(" ")) STATUS_OF[code] = status;
 
@@ -72,14 +80,19 @@ export function errorInBatch(result: unknown): LaudError | undefined {
   const code = String(error.code);
   const message = String(error.message);
   const wait = code === "LIMITED" ? /(\d+) ms/.exec(message) : null;
-  return new LaudError(code, message, { status: STATUS_OF[code] ?? 400, retryAfter: wait ? Number(wait[1]) / 1000 : undefined });
+  return new LaudError(code, message, {
+    status: STATUS_OF[code] ?? 400,
+    retryAfter: wait ? Number(wait[1]) / 1000 : undefined,
+  });
 }
 
 /** The error of an HTTP answer. The body may come from a proxy, which knows nothing of our JSON. */
 export function errorOfAnswer(status: number, retryAfter: string | null, body: unknown): LaudError {
   const error = (body as ErrorBody | null)?.error;
   const seconds = retryAfter === null ? NaN : Number(retryAfter);
-  return new LaudError(typeof error?.code === "string" ? error.code : `HTTP_${status}`,
+  return new LaudError(
+    typeof error?.code === "string" ? error.code : `HTTP_${status}`,
     typeof error?.message === "string" ? error.message : `the server answered with status ${status}`,
-    { status, retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined });
+    { status, retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined },
+  );
 }

@@ -6,7 +6,14 @@ export type { BatchOptions } from "./batch.js";
 export type { LiveListener, LiveOptions, LiveSubscription } from "./live.js";
 export { Reactions, type ReactionView, type ReactionsOptions } from "./reactions.js";
 export { OwnReactions, type OwnListener, type OwnOptions } from "./own.js";
-export { MemoryStore, type OwnChange, type OwnEntry, type OwnRecord, type OwnStore, type OwnWrite } from "./own_store.js";
+export {
+  MemoryStore,
+  type OwnChange,
+  type OwnEntry,
+  type OwnRecord,
+  type OwnStore,
+  type OwnWrite,
+} from "./own_store.js";
 export { IndexedDbStore } from "./own_indexeddb.js";
 export type { CallOptions, Operation } from "./operation.js";
 export type { TransportOptions } from "./transport.js";

@@ -24,7 +24,14 @@ export interface LiveOptions {
   pauseWhenHidden: boolean;
 }
 
-export const defaultLive: LiveOptions = { streams: 2, items: limits.liveItems, silentMs: 45_000, firstMs: 1000, mostMs: 30_000, pauseWhenHidden: true };
+export const defaultLive: LiveOptions = {
+  streams: 2,
+  items: limits.liveItems,
+  silentMs: 45_000,
+  firstMs: 1000,
+  mostMs: 30_000,
+  pauseWhenHidden: true,
+};
 
 /** Gets all counters of the item. A counter that is not in it is 0. */
 export type LiveListener = (item: string, counts: Counts) => void;
@@ -50,8 +57,14 @@ class Stream {
   private retryMs: number;
   private failures = 0;
 
-  constructor(readonly items: string[], private readonly transport: Transport, private readonly clock: Clock, private readonly options: LiveOptions,
-    private readonly onCounts: (item: string, counts: Counts) => void, private readonly onRefused: (stream: Stream, error: LaudError) => void) {
+  constructor(
+    readonly items: string[],
+    private readonly transport: Transport,
+    private readonly clock: Clock,
+    private readonly options: LiveOptions,
+    private readonly onCounts: (item: string, counts: Counts) => void,
+    private readonly onRefused: (stream: Stream, error: LaudError) => void,
+  ) {
     this.retryMs = options.firstMs;
   }
 
@@ -83,7 +96,10 @@ class Stream {
       await this.read(attempt);
       this.reconnect(attempt, undefined);
     } catch (error) {
-      this.reconnect(attempt, error instanceof LaudError ? error : new LaudError("NETWORK", "the stream was lost", { cause: error }));
+      this.reconnect(
+        attempt,
+        error instanceof LaudError ? error : new LaudError("NETWORK", "the stream was lost", { cause: error }),
+      );
     }
   }
 
@@ -119,7 +135,9 @@ class Stream {
 
   private watch(attempt: AbortController): void {
     this.cancelSilence?.();
-    this.cancelSilence = this.clock.after(this.options.silentMs, () => attempt.abort(new LaudError("NETWORK", "the stream was silent")));
+    this.cancelSilence = this.clock.after(this.options.silentMs, () =>
+      attempt.abort(new LaudError("NETWORK", "the stream was silent")),
+    );
   }
 
   private reconnect(attempt: AbortController, error: LaudError | undefined): void {
@@ -130,7 +148,10 @@ class Stream {
       return;
     }
     this.failures++;
-    const wait = this.failures === 1 ? this.retryMs : backOff(this.clock, this.retryMs, this.options.mostMs, this.failures);
+    const wait =
+      this.failures === 1
+        ? this.retryMs
+        : backOff(this.clock, this.retryMs, this.options.mostMs, this.failures);
     this.cancelWait = this.clock.after(Math.max(wait, (error?.retryAfter ?? 0) * 1000), () => this.start());
   }
 }
@@ -142,12 +163,17 @@ export class LiveCounts {
   private hidden = false;
   private unwatch: (() => void) | undefined;
 
-  constructor(private readonly transport: Transport, private readonly clock: Clock, private readonly options: LiveOptions) {}
+  constructor(
+    private readonly transport: Transport,
+    private readonly clock: Clock,
+    private readonly options: LiveOptions,
+  ) {}
 
   subscribe(items: string[], listener: LiveListener, onError?: (error: LaudError) => void): LiveSubscription {
     for (const item of items) {
       // One bad item would end the stream of all others.
-      if (!limits.item.test(item)) throw new LaudError("BAD_ARGUMENT", `an item must be type:id, got '${item}'`);
+      if (!limits.item.test(item))
+        throw new LaudError("BAD_ARGUMENT", `an item must be type:id, got '${item}'`);
     }
     const most = this.options.streams * this.options.items;
     if (new Set([...this.wanted(), ...items]).size > most) {
@@ -229,8 +255,14 @@ export class LiveCounts {
     old.forEach((stream) => stream.close());
     const added: Stream[] = [];
     for (let at = 0; at < items.length; at += this.options.items) {
-      const stream = new Stream(items.slice(at, at + this.options.items), this.transport, this.clock, this.options,
-        (item, counts) => this.publish(item, counts), (refused, error) => this.refuse(refused, error));
+      const stream = new Stream(
+        items.slice(at, at + this.options.items),
+        this.transport,
+        this.clock,
+        this.options,
+        (item, counts) => this.publish(item, counts),
+        (refused, error) => this.refuse(refused, error),
+      );
       for (const item of stream.items) {
         const counts = old.find((closed) => closed.counts.has(item))?.counts.get(item);
         if (counts !== undefined) stream.counts.set(item, counts);
@@ -242,7 +274,8 @@ export class LiveCounts {
   }
 
   private publish(item: string, counts: Counts): void {
-    for (const subscriber of [...this.subscribers]) if (subscriber.items.has(item)) guarded(() => subscriber.listener(item, counts));
+    for (const subscriber of [...this.subscribers])
+      if (subscriber.items.has(item)) guarded(() => subscriber.listener(item, counts));
   }
 
   private refuse(stream: Stream, error: LaudError): void {

@@ -8,7 +8,15 @@ import { LaudError } from "./errors.js";
 import type { Changes } from "./generated.js";
 import { Listeners } from "./listeners.js";
 import { IndexedDbStore } from "./own_indexeddb.js";
-import { MemoryStore, entryKey, type OwnChange, type OwnEntry, type OwnRecord, type OwnStore, type OwnWrite } from "./own_store.js";
+import {
+  MemoryStore,
+  entryKey,
+  type OwnChange,
+  type OwnEntry,
+  type OwnRecord,
+  type OwnStore,
+  type OwnWrite,
+} from "./own_store.js";
 import { Tabs, type TabMessage } from "./tabs.js";
 
 export interface OwnOptions {
@@ -51,8 +59,14 @@ export class OwnReactions {
   private running: Promise<void> | undefined;
   private cancelTimer: (() => void) | undefined;
 
-  private constructor(private readonly laud: Laud, readonly user: string, private readonly store: OwnStore, private readonly tabs: Tabs,
-    private record: OwnRecord, private readonly options: OwnOptions) {
+  private constructor(
+    private readonly laud: Laud,
+    readonly user: string,
+    private readonly store: OwnStore,
+    private readonly tabs: Tabs,
+    private record: OwnRecord,
+    private readonly options: OwnOptions,
+  ) {
     this.most = options.most ?? 50_000;
     this.page = options.page ?? 1000;
     this.everyMs = options.everyMs ?? 60_000;
@@ -60,7 +74,7 @@ export class OwnReactions {
   }
 
   static async open(laud: Laud, user: string, options: OwnOptions): Promise<OwnReactions> {
-    const store = options.store ?? await defaultStore(laud);
+    const store = options.store ?? (await defaultStore(laud));
     const fresh: OwnRecord = { session: makeToken(), cursor: "", complete: false, dropped: false, synced: 0 };
     const tabs = new Tabs(`laud ${laud.url} ${user}`, options.store);
     const own = new OwnReactions(laud, user, store, tabs, fresh, options);
@@ -84,7 +98,11 @@ export class OwnReactions {
     const answers = items.map((item) => this.has(kind, item));
     const asked = items.filter((_, i) => answers[i] === undefined);
     const found = new Map<string, boolean>();
-    await Promise.all(asked.map(async (item) => found.set(item, (await this.laud.reacted({ user: this.user, kind, item })).set)));
+    await Promise.all(
+      asked.map(async (item) =>
+        found.set(item, (await this.laud.reacted({ user: this.user, kind, item })).set),
+      ),
+    );
     return items.map((item, i) => answers[i] ?? found.get(item) ?? false);
   }
 
@@ -113,9 +131,11 @@ export class OwnReactions {
   /** Asks for what has changed. Calls during a round wait for that round. */
   sync(): Promise<void> {
     if (this.ending.signal.aborted) return Promise.reject(new LaudError("CLOSED", "this copy was closed"));
-    this.running ??= this.tabs.locked(() => this.round(), this.ending.signal).finally(() => {
-      this.running = undefined;
-    });
+    this.running ??= this.tabs
+      .locked(() => this.round(), this.ending.signal)
+      .finally(() => {
+        this.running = undefined;
+      });
     return this.running;
   }
 
@@ -164,13 +184,17 @@ export class OwnReactions {
     if (this.everyMs <= 0 || this.ending.signal.aborted) return;
     const age = this.laud.clock.now() - this.record.synced;
     const due = !this.record.complete || age >= this.everyMs || age < 0;
-    const done = due ? this.sync().catch((error) => {
-      if (!this.ending.signal.aborted) this.options.onError?.(error);
-    }) : Promise.resolve();
+    const done = due
+      ? this.sync().catch((error) => {
+          if (!this.ending.signal.aborted) this.options.onError?.(error);
+        })
+      : Promise.resolve();
     void done.then(() => {
       if (this.ending.signal.aborted) return;
       // Tabs do not all wake up at the same time; the first one spares the others the round.
-      this.cancelTimer = this.laud.clock.after(this.everyMs * (1 + this.laud.clock.random() / 4), () => this.refresh());
+      this.cancelTimer = this.laud.clock.after(this.everyMs * (1 + this.laud.clock.random() / 4), () =>
+        this.refresh(),
+      );
     });
   }
 
@@ -185,19 +209,29 @@ export class OwnReactions {
       try {
         page = await this.ask();
       } catch (error) {
-        if (!(isStartOver(error) || (isBadCursor(error) && this.record.cursor !== "")) || ++restarts > 2) throw error;
-        if (!await this.write({ empty: true, changes: [], record: { cursor: "", complete: false, dropped: false } })) return this.loggedOut();
+        if (!(isStartOver(error) || (isBadCursor(error) && this.record.cursor !== "")) || ++restarts > 2)
+          throw error;
+        if (
+          !(await this.write({
+            empty: true,
+            changes: [],
+            record: { cursor: "", complete: false, dropped: false },
+          }))
+        )
+          return this.loggedOut();
         continue;
       }
-      if (!await this.takePage(page)) return this.loggedOut();
+      if (!(await this.takePage(page))) return this.loggedOut();
       if (!page.more) return;
     }
   }
 
   private ask(): Promise<Changes> {
     const { cursor } = this.record;
-    return this.laud.changes({ user: this.user, limit: this.page, ...(cursor === "" ? {} : { since: cursor }) },
-      { signal: this.ending.signal, batch: false });
+    return this.laud.changes(
+      { user: this.user, limit: this.page, ...(cursor === "" ? {} : { since: cursor }) },
+      { signal: this.ending.signal, batch: false },
+    );
   }
 
   private async takePage(page: Changes): Promise<boolean> {
@@ -206,7 +240,9 @@ export class OwnReactions {
     const record: Partial<OwnRecord> = { cursor: page.cursor };
     if (!page.more) Object.assign(record, { complete: true, synced: this.laud.clock.now() });
     // Before the first page there may be what a client has set itself, which the docs ask to remove.
-    const kept = first ? [...this.entries].filter(([key]) => this.written.has(key)).map(([, entry]) => ({ ...entry, set: true })) : [];
+    const kept = first
+      ? [...this.entries].filter(([key]) => this.written.has(key)).map(([, entry]) => ({ ...entry, set: true }))
+      : [];
     return this.write({ empty: first, changes: [...kept, ...changes], record });
   }
 
@@ -214,7 +250,7 @@ export class OwnReactions {
   private async write(write: OwnWrite): Promise<boolean> {
     const drop = this.overflow(write);
     const whole = drop.length === 0 ? write : { ...write, drop, record: { ...write.record, dropped: true } };
-    if (!await this.store.write(this.user, this.record.session, whole)) return false;
+    if (!(await this.store.write(this.user, this.record.session, whole))) return false;
     this.apply(whole);
     this.tabs.send({ type: "write", session: this.record.session, write: whole });
     return true;

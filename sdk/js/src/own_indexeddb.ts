@@ -41,23 +41,23 @@ export class IndexedDbStore implements OwnStore {
 
   async load(user: string, fresh: OwnRecord): Promise<{ record: OwnRecord; entries: OwnEntry[] }> {
     const { users, reactions, end } = this.begin("readwrite");
-    let record = await result(users.get(user)) as OwnRecord | undefined;
+    let record = (await result(users.get(user))) as OwnRecord | undefined;
     if (record === undefined) {
       record = fresh;
       users.put(fresh, user);
     }
-    const entries = await result(reactions.getAll(all(user))) as OwnEntry[];
+    const entries = (await result(reactions.getAll(all(user)))) as OwnEntry[];
     await end;
     return { record, entries };
   }
 
   async record(user: string): Promise<OwnRecord | undefined> {
-    return await result(this.begin("readonly").users.get(user)) as OwnRecord | undefined;
+    return (await result(this.begin("readonly").users.get(user))) as OwnRecord | undefined;
   }
 
   async write(user: string, session: string, write: OwnWrite): Promise<boolean> {
     const { users, reactions, end } = this.begin("readwrite");
-    const record = await result(users.get(user)) as OwnRecord | undefined;
+    const record = (await result(users.get(user))) as OwnRecord | undefined;
     if (record === undefined || record.session !== session) return false;
     if (write.empty === true) reactions.delete(all(user));
     for (const { kind, item, time, set } of write.changes) {
@@ -81,7 +81,11 @@ export class IndexedDbStore implements OwnStore {
     this.database.close();
   }
 
-  private begin(mode: IDBTransactionMode): { users: IDBObjectStore; reactions: IDBObjectStore; end: Promise<void> } {
+  private begin(mode: IDBTransactionMode): {
+    users: IDBObjectStore;
+    reactions: IDBObjectStore;
+    end: Promise<void>;
+  } {
     const transaction = this.database.transaction(["users", "reactions"], mode);
     const end = ended(transaction);
     end.catch(() => undefined); // whoever needs to know awaits it

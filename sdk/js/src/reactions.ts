@@ -57,17 +57,25 @@ export class Reactions {
   private readonly subscriptions: Array<() => void> = [];
   private calls = 0;
 
-  constructor(private readonly laud: Laud, readonly user: string, private readonly options: ReactionsOptions) {
+  constructor(
+    private readonly laud: Laud,
+    readonly user: string,
+    private readonly options: ReactionsOptions,
+  ) {
     const { own } = options;
     if (own === undefined) return;
-    this.subscriptions.push(own.subscribe((changes) => {
-      for (const { kind, item, set } of changes) this.learn(kind, item, set);
-    }));
+    this.subscriptions.push(
+      own.subscribe((changes) => {
+        for (const { kind, item, set } of changes) this.learn(kind, item, set);
+      }),
+    );
   }
 
   view(kind: string, item: string): ReactionView {
     const state = this.states.get(keyOf(kind, item));
-    return state ? this.viewOf(state) : { set: this.options.own?.has(kind, item), count: undefined, pending: false, error: undefined };
+    return state
+      ? this.viewOf(state)
+      : { set: this.options.own?.has(kind, item), count: undefined, pending: false, error: undefined };
   }
 
   like(item: string): Promise<ReactionView> {
@@ -110,9 +118,13 @@ export class Reactions {
 
   /** Keeps the counts of these items up to date by a live stream. */
   watch(items: string[], kinds: string[] = ["like"], onError?: (error: LaudError) => void): LiveSubscription {
-    const subscription = this.laud.live(items, (item, counts) => {
-      for (const kind of kinds) this.learnCount(this.stateOf(kind, item), counts[kind] ?? 0);
-    }, onError);
+    const subscription = this.laud.live(
+      items,
+      (item, counts) => {
+        for (const kind of kinds) this.learnCount(this.stateOf(kind, item), counts[kind] ?? 0);
+      },
+      onError,
+    );
     this.subscriptions.push(() => subscription.close());
     return subscription;
   }
@@ -127,8 +139,19 @@ export class Reactions {
     let state = this.states.get(key);
     if (state === undefined) {
       this.makeRoom();
-      state = { kind, item, confirmed: this.options.own?.has(kind, item), count: undefined, wanted: false, pending: false, order: 0,
-        heldCount: undefined, error: undefined, waiters: [], listeners: new Listeners() };
+      state = {
+        kind,
+        item,
+        confirmed: this.options.own?.has(kind, item),
+        count: undefined,
+        wanted: false,
+        pending: false,
+        order: 0,
+        heldCount: undefined,
+        error: undefined,
+        waiters: [],
+        listeners: new Listeners(),
+      };
       this.states.set(key, state);
     }
     return state;
@@ -146,20 +169,25 @@ export class Reactions {
 
   private others(state: State): State[] {
     const kinds = this.options.exclusive?.find((group) => group.includes(state.kind)) ?? [];
-    return kinds.filter((kind) => kind !== state.kind).map((kind) => this.states.get(keyOf(kind, state.item)))
+    return kinds
+      .filter((kind) => kind !== state.kind)
+      .map((kind) => this.states.get(keyOf(kind, state.item)))
       .filter((other): other is State => other !== undefined);
   }
 
   private viewOf(state: State): ReactionView {
     const shown = this.shown(state);
     let { count } = state;
-    if (count !== undefined && shown !== state.confirmed) count = Math.max(0, count + (shown === true ? 1 : state.confirmed === true ? -1 : 0));
+    if (count !== undefined && shown !== state.confirmed)
+      count = Math.max(0, count + (shown === true ? 1 : state.confirmed === true ? -1 : 0));
     return { set: shown, count, pending: state.pending, error: state.error };
   }
 
   /** A later call for another kind of the group clears this one. */
   private shown(state: State): boolean | undefined {
-    const cleared = this.others(state).some((other) => other.pending && other.wanted && other.order > state.order);
+    const cleared = this.others(state).some(
+      (other) => other.pending && other.wanted && other.order > state.order,
+    );
     if (cleared) return false;
     return state.pending ? state.wanted : state.confirmed;
   }
@@ -196,7 +224,10 @@ export class Reactions {
     const lane = keyOf(group.join(","), state.item);
     const before = this.lanes.get(lane);
     const sent = before === undefined ? send() : before.then(send);
-    const end = sent.then(() => undefined, () => undefined);
+    const end = sent.then(
+      () => undefined,
+      () => undefined,
+    );
     this.lanes.set(lane, end);
     try {
       return await sent;

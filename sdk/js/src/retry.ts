@@ -16,7 +16,13 @@ export interface RetryOptions {
   deadlineMs: number;
 }
 
-export const defaultRetry: RetryOptions = { attempts: 5, firstMs: 100, mostMs: 5000, attemptMs: 5000, deadlineMs: 15000 };
+export const defaultRetry: RetryOptions = {
+  attempts: 5,
+  firstMs: 100,
+  mostMs: 5000,
+  attemptMs: 5000,
+  deadlineMs: 15000,
+};
 
 /** Half of the doubled wait is fixed and half of it is random, so that clients do not return together. */
 export function backOff(clock: Clock, firstMs: number, mostMs: number, failures: number): number {
@@ -53,9 +59,12 @@ export class Scope {
   }
 }
 
-const timeout = (ms: number, cause: unknown): LaudError => new LaudError("TIMEOUT", `there was no answer within ${ms} ms`, { cause });
+const timeout = (ms: number, cause: unknown): LaudError =>
+  new LaudError("TIMEOUT", `there was no answer within ${ms} ms`, { cause });
 export const aborted = (signal: AbortSignal): LaudError =>
-  signal.reason instanceof LaudError ? signal.reason : new LaudError("ABORTED", "the call was aborted", { cause: signal.reason });
+  signal.reason instanceof LaudError
+    ? signal.reason
+    : new LaudError("ABORTED", "the call was aborted", { cause: signal.reason });
 
 /** Rejects as soon as the signal is aborted, also if what runs does not notice the signal. */
 function race<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -68,9 +77,19 @@ function race<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** One attempt, with its own limit of time: beyond it the attempt has failed like a lost connection. */
-async function attemptOnce<T>(clock: Clock, options: RetryOptions, outer: AbortSignal, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const scope = new Scope().follow(outer, (signal) => signal.reason).limit(clock, options.attemptMs,
-    () => new LaudError("NETWORK", `there was no answer within ${options.attemptMs} ms`));
+async function attemptOnce<T>(
+  clock: Clock,
+  options: RetryOptions,
+  outer: AbortSignal,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const scope = new Scope()
+    .follow(outer, (signal) => signal.reason)
+    .limit(
+      clock,
+      options.attemptMs,
+      () => new LaudError("NETWORK", `there was no answer within ${options.attemptMs} ms`),
+    );
   try {
     return await race(attempt(scope.signal), scope.signal);
   } finally {
@@ -82,11 +101,18 @@ async function attemptOnce<T>(clock: Clock, options: RetryOptions, outer: AbortS
  * Runs `attempt` until it succeeds, fails with an error that `again` does not accept, or there is no time
  * for another one. The error is then that of the last attempt.
  */
-export async function retry<T>(clock: Clock, options: RetryOptions, again: (error: LaudError) => boolean, caller: AbortSignal | undefined,
-  attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function retry<T>(
+  clock: Clock,
+  options: RetryOptions,
+  again: (error: LaudError) => boolean,
+  caller: AbortSignal | undefined,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const end = clock.now() + options.deadlineMs;
   let last: unknown;
-  const scope = new Scope().follow(caller, aborted).limit(clock, options.deadlineMs, () => timeout(options.deadlineMs, last));
+  const scope = new Scope()
+    .follow(caller, aborted)
+    .limit(clock, options.deadlineMs, () => timeout(options.deadlineMs, last));
   try {
     for (let failures = 1; ; failures++) {
       try {
@@ -96,7 +122,10 @@ export async function retry<T>(clock: Clock, options: RetryOptions, again: (erro
         if (!(error instanceof LaudError) || !again(error) || failures >= options.attempts) throw error;
         last = error;
         const asked = (error.retryAfter ?? 0) * 1000;
-        const wait = Math.max(backOff(clock, options.firstMs, options.mostMs, failures), asked + asked * 0.1 * clock.random());
+        const wait = Math.max(
+          backOff(clock, options.firstMs, options.mostMs, failures),
+          asked + asked * 0.1 * clock.random(),
+        );
         if (clock.now() + wait >= end) throw error;
         await sleep(clock, wait, scope.signal);
       }

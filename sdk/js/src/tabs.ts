@@ -2,7 +2,8 @@
 // (Node) or no such interfaces, the users of the same store in this process take their place.
 import type { OwnStore, OwnWrite } from "./own_store.js";
 
-export type TabMessage = { type: "write"; session: string; write: OwnWrite } | { type: "logout"; session: string };
+export type TabMessage =
+  { type: "write"; session: string; write: OwnWrite } | { type: "logout"; session: string };
 
 /** Users of the same store object in this process, by name. */
 const local = new WeakMap<OwnStore, Map<string, Set<Tabs>>>();
@@ -13,7 +14,10 @@ export class Tabs {
   private readonly channel: BroadcastChannel | undefined;
 
   /** `store`: a store that the application has given; only its users in this process share it. */
-  constructor(private readonly name: string, private readonly store: OwnStore | undefined) {
+  constructor(
+    private readonly name: string,
+    private readonly store: OwnStore | undefined,
+  ) {
     if (store !== undefined) {
       this.peers(store).add(this);
     } else if (typeof BroadcastChannel !== "undefined" && typeof indexedDB !== "undefined") {
@@ -31,7 +35,8 @@ export class Tabs {
   /** Runs it while no other tab runs one of the same name. */
   async locked(run: () => Promise<void>, signal: AbortSignal): Promise<void> {
     if (this.store !== undefined) return this.lockedHere(this.store, run, signal);
-    if (typeof navigator === "undefined" || !("locks" in navigator) || navigator.locks === undefined) return run();
+    if (typeof navigator === "undefined" || !("locks" in navigator) || navigator.locks === undefined)
+      return run();
     // The browser's own error would not say why it ended.
     await navigator.locks.request(this.name, { signal }, run).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : error;
@@ -47,10 +52,12 @@ export class Tabs {
     const chain = chains.get(store) ?? new Map<string, Promise<unknown>>();
     chains.set(store, chain);
     const before = chain.get(this.name) ?? Promise.resolve();
-    const mine = before.catch(() => undefined).then(() => {
-      if (signal.aborted) throw signal.reason;
-      return run();
-    });
+    const mine = before
+      .catch(() => undefined)
+      .then(() => {
+        if (signal.aborted) throw signal.reason;
+        return run();
+      });
     chain.set(this.name, mine);
     try {
       await mine;

@@ -24,20 +24,27 @@ export interface Target {
 
 /** The request of an operation by its own route. */
 export function targetOf(operation: Operation, args: Arguments): Target {
-  const path = (operation.path ?? "").replace(/\{(\w+)\}/g, (_, name: string) => segment(name, String(args[name])));
+  const path = (operation.path ?? "").replace(/\{(\w+)\}/g, (_, name: string) =>
+    segment(name, String(args[name])),
+  );
   const query = new URLSearchParams();
   for (const name of operation.query) if (args[name] !== undefined) query.set(name, String(args[name]));
   const text = query.toString();
   const target: Target = { method: operation.method ?? "GET", path: text === "" ? path : `${path}?${text}` };
   if (operation.body.length > 0) {
-    target.body = Object.fromEntries(operation.body.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]));
+    target.body = Object.fromEntries(
+      operation.body.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]),
+    );
   }
   return target;
 }
 
 /** Ids, items and names have no other characters; "..", for example, would make another path of it. */
 function segment(name: string, value: string): string {
-  if (!/^[\w:-]+$/.test(value)) throw new LaudError("BAD_ARGUMENT", `'${name}' must be an id, an item or a name, got '${value}'`, { status: 400 });
+  if (!/^[\w:-]+$/.test(value))
+    throw new LaudError("BAD_ARGUMENT", `'${name}' must be an id, an item or a name, got '${value}'`, {
+      status: 400,
+    });
   return value;
 }
 
@@ -90,7 +97,11 @@ export class Transport {
 
 function failure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
-  return new LaudError("NETWORK", `there was no answer: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  return new LaudError(
+    "NETWORK",
+    `there was no answer: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
 }
 
 async function readError(response: Response): Promise<LaudError> {

@@ -7,10 +7,12 @@ import { refused, scripted, startServer } from "./helper.mjs";
 /** Calls every operation once; the answers are the same however they are sent. */
 async function callAll(laud, options, called) {
   const run = new Proxy(laud, {
-    get: (target, name) => (...args) => {
-      called.add(name);
-      return target[name](...args, options);
-    },
+    get:
+      (target, name) =>
+      (...args) => {
+        called.add(name);
+        return target[name](...args, options);
+      },
   });
   const set = await run.react({ user: "1", kind: "favorite", item: "video:1" });
   assert.equal(set.changed, true);
@@ -24,17 +26,34 @@ async function callAll(laud, options, called) {
   assert.deepEqual(await run.add({ item: "video:1", counter: "view", delta: "2", token: "t" }), { value: 7 });
   const counts = { like: 2, favorite: 1, view: 7 };
   assert.deepEqual(await run.counts({ item: "video:1" }), { item: "video:1", counts });
-  assert.deepEqual((await run.postCounts({ items: ["video:1", "video:2"] })).items.map((row) => row.counts), [counts, {}]);
+  assert.deepEqual(
+    (await run.postCounts({ items: ["video:1", "video:2"] })).items.map((row) => row.counts),
+    [counts, {}],
+  );
   const [row] = (await run.feed({ user: "1", items: ["video:1"], cold: "ask" })).items;
-  assert.deepEqual([row.item, new Set(row.reactions), row.counts], ["video:1", new Set(["like", "favorite"]), counts]);
-  assert.deepEqual((await run.likes({ user: "1", type: "video" })).items.map(({ item }) => item), ["video:1"]);
-  assert.deepEqual((await run.reactions({ user: "1", kind: "follow", type: "user", limit: 3 })).items.map(({ item }) => item), ["user:2"]);
+  assert.deepEqual(
+    [row.item, new Set(row.reactions), row.counts],
+    ["video:1", new Set(["like", "favorite"]), counts],
+  );
+  assert.deepEqual(
+    (await run.likes({ user: "1", type: "video" })).items.map(({ item }) => item),
+    ["video:1"],
+  );
+  assert.deepEqual(
+    (await run.reactions({ user: "1", kind: "follow", type: "user", limit: 3 })).items.map(({ item }) => item),
+    ["user:2"],
+  );
   const page = await run.likers({ item: "video:1", limit: 1 });
   const next = await run.reactors({ item: "video:1", kind: "like", limit: 5, cursor: page.cursor });
   assert.deepEqual([...page.users, ...next.users].map(({ user }) => user).sort(), ["1", "2"]);
   assert.equal(next.cursor, null);
-  assert.deepEqual((await run.friends({ among: "1", item: "video:1" })).users.map(({ user }) => user), ["2"]);
-  assert.deepEqual((await run.top({ type: "video", counter: "view", limit: 3 })).items, [{ item: "video:1", value: 7 }]);
+  assert.deepEqual(
+    (await run.friends({ among: "1", item: "video:1" })).users.map(({ user }) => user),
+    ["2"],
+  );
+  assert.deepEqual((await run.top({ type: "video", counter: "view", limit: 3 })).items, [
+    { item: "video:1", value: 7 },
+  ]);
   const changes = await run.changes({ user: "1", limit: 100 });
   assert.deepEqual(changes.changes.map(({ kind }) => kind).sort(), ["favorite", "follow", "like"]);
   assert.deepEqual((await run.changes({ user: "1", since: changes.cursor })).more, false);
@@ -58,10 +77,13 @@ test("every operation in a batch gives the same answers", async (t) => {
   const laud = new Laud({ url: `${server.url}/`, fetch: wire.fetch });
   // Each call has company in its tick, so that it is sent in a batch.
   const company = new Proxy(laud, {
-    get: (target, name) => typeof target[name] !== "function" ? target[name] : async (...args) => {
-      const [answer] = await Promise.all([target[name](...args), target.counts({ item: "other:1" })]);
-      return answer;
-    },
+    get: (target, name) =>
+      typeof target[name] !== "function"
+        ? target[name]
+        : async (...args) => {
+            const [answer] = await Promise.all([target[name](...args), target.counts({ item: "other:1" })]);
+            return answer;
+          },
   });
   await callAll(company, undefined, new Set());
   assert.ok(wire.requests.every(({ path }) => path === "/v1/batch"));
@@ -71,13 +93,21 @@ test("calls of one tick are one request, within the limits of the server", async
   const server = await startServer(t);
   const wire = scripted();
   const laud = new Laud({ url: server.url, fetch: wire.fetch });
-  const answers = await Promise.all(Array.from({ length: 450 }, (_, i) => laud.like({ user: String(i + 1), item: "video:1" })));
+  const answers = await Promise.all(
+    Array.from({ length: 450 }, (_, i) => laud.like({ user: String(i + 1), item: "video:1" })),
+  );
   assert.ok(answers.every(({ changed }) => changed));
-  assert.deepEqual(wire.requests.map(({ body }) => body.operations.length), [200, 200, 50]);
+  assert.deepEqual(
+    wire.requests.map(({ body }) => body.operations.length),
+    [200, 200, 50],
+  );
   assert.equal((await laud.counts({ item: "video:1" })).counts.like, 450);
   const small = new Laud({ url: server.url, fetch: wire.fetch, batch: { words: 8 } });
   await Promise.all(Array.from({ length: 5 }, () => small.counts({ item: "video:1" }))); // two words each
-  assert.deepEqual(wire.requests.slice(-2).map(({ path }) => path), ["/v1/batch", "/v1/items/video:1/counts"]);
+  assert.deepEqual(
+    wire.requests.slice(-2).map(({ path }) => path),
+    ["/v1/batch", "/v1/items/video:1/counts"],
+  );
   const items = Array.from({ length: 1000 }, (_, i) => `video:${i}`);
   await Promise.all(Array.from({ length: 25 }, () => laud.postCounts({ items })));
   assert.ok(wire.requests.slice(-3).every(({ body }) => JSON.stringify(body).length < 256 * 1024));
@@ -92,10 +122,16 @@ test("each operation of a batch has its own error", async (t) => {
     laud.add({ item: "video:1", counter: "like", delta: 1 }),
     laud.liked({ user: "1", items: ["video:1"] }),
   ]);
-  assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected", "rejected", "fulfilled"]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected", "fulfilled"],
+  );
   const [, user, counter] = results.map(({ reason }) => reason);
   assert.ok(user instanceof LaudError && counter instanceof LaudError);
-  assert.deepEqual([user.code, user.status, counter.code, counter.status], ["BAD_ARGUMENT", 400, "NOT_A_COUNTER", 422]);
+  assert.deepEqual(
+    [user.code, user.status, counter.code, counter.status],
+    ["BAD_ARGUMENT", 400, "NOT_A_COUNTER", 422],
+  );
   assert.match(user.message, /nobody/);
   assert.deepEqual(results[3].value, { set: [true] });
 });
@@ -107,8 +143,14 @@ test("a call alone in its tick gets its own route, and so does everything withou
   assert.deepEqual(await laud.like({ user: "1", item: "video:1" }), { changed: true, count: 1 });
   const off = new Laud({ url: server.url, fetch: wire.fetch, batch: false });
   await Promise.all([off.like({ user: "2", item: "video:1" }), off.unlike({ user: "1", item: "video:1" })]);
-  await Promise.all([laud.like({ user: "3", item: "video:1" }, { batch: false }), laud.like({ user: "4", item: "video:1" }, { batch: false })]);
-  assert.deepEqual(wire.requests.map(({ method }) => method), ["PUT", "PUT", "DELETE", "PUT", "PUT"]);
+  await Promise.all([
+    laud.like({ user: "3", item: "video:1" }, { batch: false }),
+    laud.like({ user: "4", item: "video:1" }, { batch: false }),
+  ]);
+  assert.deepEqual(
+    wire.requests.map(({ method }) => method),
+    ["PUT", "PUT", "DELETE", "PUT", "PUT"],
+  );
 });
 
 test("a result that does not fit into a batch is asked for alone", async (t) => {
@@ -121,9 +163,15 @@ test("a result that does not fit into a batch is asked for alone", async (t) => 
   });
   const laud = new Laud({ url: server.url, fetch: wire.fetch });
   await laud.like({ user: "1", item: "video:1" });
-  const [first, second] = await Promise.all([laud.counts({ item: "video:1" }), laud.counts({ item: "video:2" })]);
+  const [first, second] = await Promise.all([
+    laud.counts({ item: "video:1" }),
+    laud.counts({ item: "video:2" }),
+  ]);
   assert.deepEqual([first.counts, second.counts], [{ like: 1 }, {}]);
-  assert.deepEqual(wire.requests.map(({ path }) => path), ["/v1/items/video:1/reactions/like/1", "/v1/batch", "/v1/items/video:1/counts"]);
+  assert.deepEqual(
+    wire.requests.map(({ path }) => path),
+    ["/v1/items/video:1/reactions/like/1", "/v1/batch", "/v1/items/video:1/counts"],
+  );
 });
 
 test("an error says what the server says, and a proxy's page does no harm", async (t) => {
@@ -131,11 +179,15 @@ test("an error says what the server says, and a proxy's page does no harm", asyn
   const laud = new Laud({ url: server.url, batch: false });
   await assert.rejects(laud.top({ type: "Video", counter: "like" }), (error) => {
     assert.ok(error instanceof LaudError && error instanceof Error);
-    assert.deepEqual([error.name, error.code, error.status, error.retryAfter], ["LaudError", "BAD_ARGUMENT", 400, undefined]);
+    assert.deepEqual(
+      [error.name, error.code, error.status, error.retryAfter],
+      ["LaudError", "BAD_ARGUMENT", 400, undefined],
+    );
     assert.match(error.message, /Video/);
     return true;
   });
-  const page = async (response) => new Laud({ url: server.url, fetch: async () => response, retry: false, batch: false }).names();
+  const page = async (response) =>
+    new Laud({ url: server.url, fetch: async () => response, retry: false, batch: false }).names();
   await assert.rejects(page(new Response("<h1>no</h1>", { status: 418 })), { code: "HTTP_418", status: 418 });
   await assert.rejects(page(new Response("<h1>welcome</h1>")), { code: "BAD_ANSWER", status: 0 });
   await assert.rejects(page(refused(429, "LIMITED", 7)), { code: "LIMITED", status: 429, retryAfter: 7 });
@@ -145,11 +197,19 @@ test("the token, the device and further headers are sent", async (t) => {
   const server = await startServer(t);
   const wire = scripted();
   let number = 0;
-  const laud = new Laud({ url: server.url, fetch: wire.fetch, token: async () => `token-${++number}`, device: "phone", headers: { "X-Trace": "1" } });
+  const laud = new Laud({
+    url: server.url,
+    fetch: wire.fetch,
+    token: async () => `token-${++number}`,
+    device: "phone",
+    headers: { "X-Trace": "1" },
+  });
   await laud.names();
   await laud.names();
-  assert.deepEqual(wire.requests.map(({ headers }) => headers), [1, 2].map((n) =>
-    ({ "X-Trace": "1", Authorization: `Bearer token-${n}`, "X-Device-Id": "phone" })));
+  assert.deepEqual(
+    wire.requests.map(({ headers }) => headers),
+    [1, 2].map((n) => ({ "X-Trace": "1", Authorization: `Bearer token-${n}`, "X-Device-Id": "phone" })),
+  );
 });
 
 test("an argument that would make another path of it is refused and not sent", async () => {

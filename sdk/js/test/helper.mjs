@@ -19,8 +19,20 @@ export class Server {
   }
 
   async start() {
-    const words = ["serve", "--data", join(this.directory, "data"), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0",
-      "--segment-size", "4M", "--max-memory", "64M", ...this.flags];
+    const words = [
+      "serve",
+      "--data",
+      join(this.directory, "data"),
+      "--resp",
+      "127.0.0.1:0",
+      "--http",
+      "127.0.0.1:0",
+      "--segment-size",
+      "4M",
+      "--max-memory",
+      "64M",
+      ...this.flags,
+    ];
     this.child = spawn(binary, words, { stdio: ["ignore", "pipe", "pipe"] });
     let log = "";
     await new Promise((resolve, reject) => {
@@ -66,8 +78,14 @@ export function scripted(script = () => undefined) {
   const requests = [];
   let inFlight = 0;
   const send = async (url, init) => {
-    const request = { method: init.method, path: new URL(url).pathname, query: new URL(url).searchParams, headers: init.headers,
-      body: init.body === undefined ? undefined : JSON.parse(init.body), stream: () => fetch(url, init) };
+    const request = {
+      method: init.method,
+      path: new URL(url).pathname,
+      query: new URL(url).searchParams,
+      headers: init.headers,
+      body: init.body === undefined ? undefined : JSON.parse(init.body),
+      stream: () => fetch(url, init),
+    };
     requests.push(request);
     inFlight++;
     try {
@@ -75,7 +93,7 @@ export function scripted(script = () => undefined) {
         const response = await fetch(url, init);
         return new Response(await response.text(), { status: response.status, headers: response.headers });
       };
-      return await script(request, requests.length, real) ?? await real();
+      return (await script(request, requests.length, real)) ?? (await real());
     } finally {
       inFlight--;
     }
@@ -89,7 +107,10 @@ export const lost = () => {
 
 export function refused(status, code, retryAfter) {
   const headers = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
-  return new Response(JSON.stringify({ error: { code, message: `the test says ${code}` } }), { status, headers });
+  return new Response(JSON.stringify({ error: { code, message: `the test says ${code}` } }), {
+    status,
+    headers,
+  });
 }
 
 /** Time stands still while a request is under way; otherwise it jumps to the next timer. */

@@ -12,7 +12,11 @@ function streams(server) {
     if (!url.includes("/v1/live")) return fetch(url, init);
     const controller = new AbortController();
     init.signal.addEventListener("abort", () => controller.abort(init.signal.reason));
-    const stream = { query: new URL(url).searchParams, cut: () => controller.abort(new TypeError("terminated")), open: true };
+    const stream = {
+      query: new URL(url).searchParams,
+      cut: () => controller.abort(new TypeError("terminated")),
+      open: true,
+    };
     init.signal.addEventListener("abort", () => {
       stream.open = false;
     });
@@ -34,17 +38,26 @@ test("live counts", async (t) => {
   await t.test("many subscribers share a stream", async () => {
     const { laud, opened } = make();
     const seen = { a: {}, b: {} };
-    laud.live(["live:1", "live:2"], (item, counts) => { seen.a[item] = counts; });
-    const second = laud.live(["live:2", "live:3"], (item, counts) => { seen.b[item] = counts; });
+    laud.live(["live:1", "live:2"], (item, counts) => {
+      seen.a[item] = counts;
+    });
+    const second = laud.live(["live:2", "live:3"], (item, counts) => {
+      seen.b[item] = counts;
+    });
     await until(() => Object.keys(seen.a).length === 2 && Object.keys(seen.b).length === 2, "the first event");
     assert.deepEqual(seen.a, { "live:1": {}, "live:2": {} });
-    assert.deepEqual(opened.map(({ query }) => query.get("items")), ["live:1,live:2,live:3"]);
+    assert.deepEqual(
+      opened.map(({ query }) => query.get("items")),
+      ["live:1,live:2,live:3"],
+    );
     await laud.like({ user: "1", item: "live:2" });
     await until(() => seen.a["live:2"].like === 1 && seen.b["live:2"].like === 1, "the like");
     await laud.unlike({ user: "1", item: "live:2" });
     await until(() => Object.keys(seen.a["live:2"]).length === 0, "a counter of 0 is not shown");
     const late = {};
-    laud.live(["live:1"], (item, counts) => { late[item] = counts; });
+    laud.live(["live:1"], (item, counts) => {
+      late[item] = counts;
+    });
     await until(() => late["live:1"], "counts that are there already");
     second.close();
     await laud.like({ user: "1", item: "live:1" });
@@ -57,12 +70,21 @@ test("live counts", async (t) => {
   await t.test("more items than a stream takes are put into several, up to the limit", async () => {
     const { laud, opened } = make({ items: 4 });
     const seen = new Set();
-    laud.live(Array.from({ length: 6 }, (_, i) => `many:${i}`), (item) => seen.add(item));
+    laud.live(
+      Array.from({ length: 6 }, (_, i) => `many:${i}`),
+      (item) => seen.add(item),
+    );
     await until(() => seen.size === 6, "all items");
-    assert.deepEqual(opened.map(({ query }) => query.get("items").split(",").length), [4, 2]);
+    assert.deepEqual(
+      opened.map(({ query }) => query.get("items").split(",").length),
+      [4, 2],
+    );
     laud.live(["many:6"], (item) => seen.add(item));
     await until(() => seen.size === 7, "one more item");
-    assert.deepEqual(opened.filter(({ open }) => open).map(({ query }) => query.get("items").split(",").length), [4, 3]);
+    assert.deepEqual(
+      opened.filter(({ open }) => open).map(({ query }) => query.get("items").split(",").length),
+      [4, 3],
+    );
     assert.throws(() => laud.live(["many:7", "many:8"], () => undefined), { code: "TOO_MANY_ITEMS" });
     assert.throws(() => laud.live(["Many 7"], () => undefined), { code: "BAD_ARGUMENT" });
   });
@@ -109,7 +131,9 @@ test("live counts", async (t) => {
       before.forEach((each) => process.on("uncaughtException", each));
     });
     const seen = [];
-    laud.live(["wrong:1"], () => { throw new Error("of the page"); });
+    laud.live(["wrong:1"], () => {
+      throw new Error("of the page");
+    });
     laud.live(["wrong:1"], (_, counts) => seen.push(counts));
     await until(() => seen.length === 1 && uncaught.length === 1, "both listeners");
     assert.equal(opened.length, 1);

@@ -64,8 +64,15 @@ test("the local copy", async (t) => {
     await direct.unlike({ user: "3", item: "race:1" });
     let release;
     let reached;
-    const asked = new Promise((resolve) => { reached = resolve; });
-    hold = { then: (resolve) => { release = resolve; reached(); } };
+    const asked = new Promise((resolve) => {
+      reached = resolve;
+    });
+    hold = {
+      then: (resolve) => {
+        release = resolve;
+        reached();
+      },
+    };
     const round = own.sync();
     await asked; // the page says that race:1 is cleared, and race:2 was never set
     await Promise.all([reactions.like("race:1"), reactions.like("race:2")]);
@@ -149,7 +156,9 @@ test("the local copy", async (t) => {
     let release;
     store.load = async (...args) => {
       const snapshot = await load.apply(store, args);
-      await new Promise((resolve) => { release = resolve; });
+      await new Promise((resolve) => {
+        release = resolve;
+      });
       return snapshot;
     };
     const opening = direct.ownReactions("12", { everyMs: 0, store });
@@ -200,7 +209,10 @@ test("STARTOVER: the copy is made anew", async (t) => {
   await until(async () => {
     await laud.like({ user: "1", item: "old:3" });
     await laud.unlike({ user: "1", item: "old:3" });
-    return laud.changes({ user: "1", since: cursor }).then(() => false, (error) => error.status === 410);
+    return laud.changes({ user: "1", since: cursor }).then(
+      () => false,
+      (error) => error.status === 410,
+    );
   }, "the cursor is too old");
   await own.sync();
   assert.deepEqual(await own.liked(["old:1", "old:2", "old:3"]), [true, false, false]);

@@ -7,8 +7,19 @@ import { refused, scripted, startServer, until } from "./helper.mjs";
 /** Requests wait until the test lets them go on. */
 function gated(server, options = {}) {
   const gates = [];
-  const wire = scripted((request, _, real) => (request.path === "/v1/feed" && !options.holdFeed ? undefined :
-    request.path === "/v1/live" ? request.stream() : new Promise((resolve, reject) => gates.push({ request, pass: () => real().then(resolve, reject), refuse: (response) => resolve(response) }))));
+  const wire = scripted((request, _, real) =>
+    request.path === "/v1/feed" && !options.holdFeed
+      ? undefined
+      : request.path === "/v1/live"
+        ? request.stream()
+        : new Promise((resolve, reject) =>
+            gates.push({
+              request,
+              pass: () => real().then(resolve, reject),
+              refuse: (response) => resolve(response),
+            }),
+          ),
+  );
   const laud = new Laud({ url: server.url, fetch: wire.fetch, retry: false });
   const next = async () => until(() => gates.shift(), "a request");
   return { laud, reactions: laud.reactionsOf("7", options), next, requests: wire.requests, waiting: gates };
@@ -16,7 +27,9 @@ function gated(server, options = {}) {
 
 const seen = (reactions, kind, item) => {
   const views = [];
-  reactions.subscribe(kind, item, ({ set, count, pending }) => views.push(`${set} ${count}${pending ? " …" : ""}`));
+  reactions.subscribe(kind, item, ({ set, count, pending }) =>
+    views.push(`${set} ${count}${pending ? " …" : ""}`),
+  );
   return views;
 };
 
@@ -42,7 +55,11 @@ test("optimistic reactions", async (t) => {
     const { reactions, next } = gated(server);
     await reactions.load(["back:1"]);
     const views = seen(reactions, "like", "back:1");
-    const done = assert.rejects(reactions.like("back:1"), { code: "NO_PERMISSION", status: 403, uncertain: false });
+    const done = assert.rejects(reactions.like("back:1"), {
+      code: "NO_PERMISSION",
+      status: 403,
+      uncertain: false,
+    });
     (await next()).refuse(refused(403, "NO_PERMISSION"));
     await done;
     assert.deepEqual(views, ["false 1", "true 2 …", "false 1"]);
@@ -56,13 +73,26 @@ test("optimistic reactions", async (t) => {
   await t.test("the last call wins, and what it replaces is not sent", async () => {
     const { reactions, next, requests } = gated(server);
     await reactions.load(["last:1"]);
-    const calls = [reactions.like("last:1"), reactions.unlike("last:1"), reactions.like("last:1"), reactions.unlike("last:1")];
-    assert.deepEqual(reactions.view("like", "last:1"), { set: false, count: 0, pending: true, error: undefined });
+    const calls = [
+      reactions.like("last:1"),
+      reactions.unlike("last:1"),
+      reactions.like("last:1"),
+      reactions.unlike("last:1"),
+    ];
+    assert.deepEqual(reactions.view("like", "last:1"), {
+      set: false,
+      count: 0,
+      pending: true,
+      error: undefined,
+    });
     await (await next()).pass();
     await (await next()).pass();
     const views = await Promise.all(calls);
     assert.ok(views.every(({ set, count }) => set === false && count === 0));
-    assert.deepEqual(requests.slice(1).map(({ method }) => method), ["PUT", "DELETE"]);
+    assert.deepEqual(
+      requests.slice(1).map(({ method }) => method),
+      ["PUT", "DELETE"],
+    );
     assert.deepEqual((await others.counts({ item: "last:1" })).counts, {});
   });
 
@@ -129,7 +159,12 @@ test("optimistic reactions", async (t) => {
     const request = await next();
     await others.like({ user: "1", item: "twice:1" });
     await until(() => events.includes(1), "the like of another user");
-    assert.deepEqual(reactions.view("like", "twice:1"), { set: true, count: 1, pending: true, error: undefined });
+    assert.deepEqual(reactions.view("like", "twice:1"), {
+      set: true,
+      count: 1,
+      pending: true,
+      error: undefined,
+    });
     await request.pass();
     await done;
     await until(() => views.at(-1) === "true 2", "both likes");
@@ -140,8 +175,13 @@ test("optimistic reactions", async (t) => {
     const { reactions, next } = gated(server, { holdFeed: true });
     const loaded = reactions.load(["late:1"]);
     const feed = await next();
-    const answer = await (await fetch(`${server.url}/v1/feed`, { method: "POST", headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(feed.request.body) })).text();
+    const answer = await (
+      await fetch(`${server.url}/v1/feed`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(feed.request.body),
+      })
+    ).text();
     const done = reactions.like("late:1");
     await (await next()).pass();
     await done;

@@ -7,13 +7,18 @@ import { spawn } from "node:child_process";
 import { test } from "node:test";
 import { startServer } from "./helper.mjs";
 
-const run = (file) => new Promise((resolve) => {
-  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  child.stdout.on("data", (chunk) => { said += chunk; });
-  child.stderr.on("data", (chunk) => { said += chunk; });
-  child.on("exit", (code) => resolve({ code, said }));
-});
+const run = (file) =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    child.stdout.on("data", (chunk) => {
+      said += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+    });
+    child.on("exit", (code) => resolve({ code, said }));
+  });
 
 test("the programs of README.md", async (t) => {
   const server = await startServer(t, "--exclusive", "like,dislike");
@@ -30,8 +35,12 @@ test("the programs of README.md", async (t) => {
   };
   for (const [i, [, heading, program]] of programs.entries()) {
     const file = join(directory, `program-${i}.mjs`);
-    await writeFile(file, program.replace('"laud-client"', JSON.stringify(new URL("../dist/index.js", import.meta.url).href))
-      .replaceAll("http://localhost:5284", server.url));
+    await writeFile(
+      file,
+      program
+        .replace('"laud-client"', JSON.stringify(new URL("../dist/index.js", import.meta.url).href))
+        .replaceAll("http://localhost:5284", server.url),
+    );
     const { code, said } = await run(file);
     assert.equal(code, 0, `${heading}: ${said}`);
     if (typeof shown[heading] === "string") assert.equal(said, shown[heading], heading);
