@@ -1,8 +1,12 @@
 // Every operation against a real server: alone, and in batches.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { Laud, LaudError, operations } from "../dist/index.js";
-import { refused, scripted, startServer } from "./helper.mjs";
+import { Server, refused, scripted, startServer } from "./helper.mjs";
+
+// A server for all tests that use items of their own.
+const shared = new Server().start();
+after(async () => (await shared).stop());
 
 /** Calls every operation once; the answers are the same however they are sent. */
 async function callAll(laud, options, called) {
@@ -89,38 +93,38 @@ test("every operation in a batch gives the same answers", async (t) => {
   assert.ok(wire.requests.every(({ path }) => path === "/v1/batch"));
 });
 
-test("calls of one tick are one request, within the limits of the server", async (t) => {
-  const server = await startServer(t);
+test("calls of one tick are one request, within the limits of the server", async () => {
+  const server = await shared;
   const wire = scripted();
   const laud = new Laud({ url: server.url, fetch: wire.fetch });
   const answers = await Promise.all(
-    Array.from({ length: 450 }, (_, i) => laud.like({ user: String(i + 1), item: "video:1" })),
+    Array.from({ length: 450 }, (_, i) => laud.like({ user: String(i + 1), item: "tick:1" })),
   );
   assert.ok(answers.every(({ changed }) => changed));
   assert.deepEqual(
     wire.requests.map(({ body }) => body.operations.length),
     [200, 200, 50],
   );
-  assert.equal((await laud.counts({ item: "video:1" })).counts.like, 450);
+  assert.equal((await laud.counts({ item: "tick:1" })).counts.like, 450);
   const small = new Laud({ url: server.url, fetch: wire.fetch, batch: { words: 8 } });
-  await Promise.all(Array.from({ length: 5 }, () => small.counts({ item: "video:1" }))); // two words each
+  await Promise.all(Array.from({ length: 5 }, () => small.counts({ item: "tick:1" }))); // two words each
   assert.deepEqual(
     wire.requests.slice(-2).map(({ path }) => path),
-    ["/v1/batch", "/v1/items/video:1/counts"],
+    ["/v1/batch", "/v1/items/tick:1/counts"],
   );
-  const items = Array.from({ length: 1000 }, (_, i) => `video:${i}`);
+  const items = Array.from({ length: 1000 }, (_, i) => `tick:${i}`);
   await Promise.all(Array.from({ length: 25 }, () => laud.postCounts({ items })));
   assert.ok(wire.requests.slice(-3).every(({ body }) => JSON.stringify(body).length < 256 * 1024));
 });
 
-test("each operation of a batch has its own error", async (t) => {
-  const server = await startServer(t);
+test("each operation of a batch has its own error", async () => {
+  const server = await shared;
   const laud = new Laud({ url: server.url });
   const results = await Promise.allSettled([
-    laud.like({ user: "1", item: "video:1" }),
-    laud.like({ user: "nobody", item: "video:1" }),
-    laud.add({ item: "video:1", counter: "like", delta: 1 }),
-    laud.liked({ user: "1", items: ["video:1"] }),
+    laud.like({ user: "1", item: "each:1" }),
+    laud.like({ user: "nobody", item: "each:1" }),
+    laud.add({ item: "each:1", counter: "like", delta: 1 }),
+    laud.liked({ user: "1", items: ["each:1"] }),
   ]);
   assert.deepEqual(
     results.map(({ status }) => status),
@@ -136,16 +140,16 @@ test("each operation of a batch has its own error", async (t) => {
   assert.deepEqual(results[3].value, { set: [true] });
 });
 
-test("a call alone in its tick gets its own route, and so does everything without batches", async (t) => {
-  const server = await startServer(t);
+test("a call alone in its tick gets its own route, and so does everything without batches", async () => {
+  const server = await shared;
   const wire = scripted();
   const laud = new Laud({ url: server.url, fetch: wire.fetch });
-  assert.deepEqual(await laud.like({ user: "1", item: "video:1" }), { changed: true, count: 1 });
+  assert.deepEqual(await laud.like({ user: "1", item: "alone:1" }), { changed: true, count: 1 });
   const off = new Laud({ url: server.url, fetch: wire.fetch, batch: false });
-  await Promise.all([off.like({ user: "2", item: "video:1" }), off.unlike({ user: "1", item: "video:1" })]);
+  await Promise.all([off.like({ user: "2", item: "alone:1" }), off.unlike({ user: "1", item: "alone:1" })]);
   await Promise.all([
-    laud.like({ user: "3", item: "video:1" }, { batch: false }),
-    laud.like({ user: "4", item: "video:1" }, { batch: false }),
+    laud.like({ user: "3", item: "alone:1" }, { batch: false }),
+    laud.like({ user: "4", item: "alone:1" }, { batch: false }),
   ]);
   assert.deepEqual(
     wire.requests.map(({ method }) => method),
@@ -153,8 +157,8 @@ test("a call alone in its tick gets its own route, and so does everything withou
   );
 });
 
-test("a result that does not fit into a batch is asked for alone", async (t) => {
-  const server = await startServer(t);
+test("a result that does not fit into a batch is asked for alone", async () => {
+  const server = await shared;
   const wire = scripted(async ({ path }, _, real) => {
     if (path !== "/v1/batch") return undefined;
     const answer = await (await real()).json();
@@ -162,20 +166,20 @@ test("a result that does not fit into a batch is asked for alone", async (t) => 
     return new Response(JSON.stringify(answer));
   });
   const laud = new Laud({ url: server.url, fetch: wire.fetch });
-  await laud.like({ user: "1", item: "video:1" });
+  await laud.like({ user: "1", item: "large:1" });
   const [first, second] = await Promise.all([
-    laud.counts({ item: "video:1" }),
-    laud.counts({ item: "video:2" }),
+    laud.counts({ item: "large:1" }),
+    laud.counts({ item: "large:2" }),
   ]);
   assert.deepEqual([first.counts, second.counts], [{ like: 1 }, {}]);
   assert.deepEqual(
     wire.requests.map(({ path }) => path),
-    ["/v1/items/video:1/reactions/like/1", "/v1/batch", "/v1/items/video:1/counts"],
+    ["/v1/items/large:1/reactions/like/1", "/v1/batch", "/v1/items/large:1/counts"],
   );
 });
 
-test("an error says what the server says, and a proxy's page does no harm", async (t) => {
-  const server = await startServer(t);
+test("an error says what the server says, and a proxy's page does no harm", async () => {
+  const server = await shared;
   const laud = new Laud({ url: server.url, batch: false });
   await assert.rejects(laud.top({ type: "Video", counter: "like" }), (error) => {
     assert.ok(error instanceof LaudError && error instanceof Error);
@@ -193,8 +197,8 @@ test("an error says what the server says, and a proxy's page does no harm", asyn
   await assert.rejects(page(refused(429, "LIMITED", 7)), { code: "LIMITED", status: 429, retryAfter: 7 });
 });
 
-test("the token, the device and further headers are sent", async (t) => {
-  const server = await startServer(t);
+test("the token, the device and further headers are sent", async () => {
+  const server = await shared;
   const wire = scripted();
   let number = 0;
   const laud = new Laud({
