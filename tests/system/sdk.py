@@ -26,7 +26,7 @@ def install():
         return
     done = run_in_sdk("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1")
     if done.returncode != 0:
-        raise Skip(f"npm ci in sdk/js: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
+        raise Skip(f"npm ci in sdk/js: {(done.stderr.strip().splitlines() or ['it failed'])[0]}")
 
 
 def build():

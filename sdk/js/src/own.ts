@@ -250,7 +250,13 @@ export class OwnReactions {
   private async write(write: OwnWrite): Promise<boolean> {
     const drop = this.overflow(write);
     const whole = drop.length === 0 ? write : { ...write, drop, record: { ...write.record, dropped: true } };
-    if (!(await this.store.write(this.user, this.record.session, whole))) return false;
+    try {
+      if (!(await this.store.write(this.user, this.record.session, whole))) return false;
+    } catch (error) {
+      // The storage is full or gone. The answers of this tab stay right, and the next round repeats the rest.
+      this.apply(whole);
+      throw error;
+    }
     this.apply(whole);
     this.tabs.send({ type: "write", session: this.record.session, write: whole });
     return true;

@@ -168,6 +168,26 @@ test("the local copy", async (t) => {
     assert.equal((await opening).has("like", "early:1"), true);
   });
 
+  await t.test("a store that fails does not make the answers wrong", async () => {
+    const store = new MemoryStore();
+    const own = await direct.ownReactions("13", { everyMs: 0, store });
+    await own.sync();
+    const { write } = MemoryStore.prototype;
+    store.write = async () => {
+      throw new Error("the disk is full");
+    };
+    const reactions = direct.reactionsOf("13", { own });
+    await reactions.like("full:1");
+    assert.equal(own.has("like", "full:1"), true);
+    await direct.like({ user: "13", item: "full:2" });
+    await assert.rejects(own.sync(), /the disk is full/);
+    assert.equal(own.has("like", "full:2"), true);
+    store.write = write;
+    await own.sync();
+    const reopened = await direct.ownReactions("13", { everyMs: 0, store });
+    assert.deepEqual([reopened.complete, reopened.size], [true, 2]);
+  });
+
   await t.test("it is bounded: the oldest are dropped, and asked for", async () => {
     const { laud, requests } = make();
     await likes(direct, "8", numbered("much", 50));
