@@ -7,8 +7,6 @@
  */
 #include "bench/template.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +43,9 @@ static void array_add(struct template *template, size_t count)
 
 static bool whole_read(const char **at, uint64_t *out)
 {
-    if (!isdigit((unsigned char)**at))
-        return false;
-    char *end;
-    errno = 0;
-    *out = strtoull(*at, &end, 10);
-    *at = end;
-    return errno == 0;
+    struct text digits = {*at, decimal_digits(text_from(*at))};
+    *at += digits.length;
+    return decimal_read(digits, UINT64_MAX, out);
 }
 
 /* The draw of {user.3} where this request has one already, else a new one. */

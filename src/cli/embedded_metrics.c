@@ -4,8 +4,6 @@
  */
 #include "cli/embedded_metrics.h"
 
-#include <string.h>
-
 static void collect_shape(void *context, struct metrics *out)
 {
     (void)context;
@@ -91,16 +89,18 @@ static void collect_projector(void *context, struct metrics *out)
 {
     struct embedded_metrics *metrics = context;
     struct projector_stats stats;
+    struct hot_stats hot;
     projector_stats(metrics->projector, &stats);
-    out->texts[TEXT_PROJECTOR_STATE] = stats.state;
-    out->numbers[NUMBER_PROJECTOR_OK] = strcmp(stats.state, "ok") == 0;
+    hot_stats(metrics->hot, &hot);
+    out->texts[TEXT_PROJECTOR_STATE] = stats.sentence;
+    out->numbers[NUMBER_PROJECTOR_OK] = stats.state == PROJECTOR_OK;
     out->numbers[NUMBER_PROJECTED] = stats.position;
     out->numbers[NUMBER_CHECKPOINT] = stats.checkpoint;
     out->numbers[NUMBER_LAG_BYTES] = stats.lag_bytes;
     out->numbers[NUMBER_LAG_EVENTS] = stats.lag_events;
     out->numbers[NUMBER_LAG_TIME] = stats.lag_ms;
-    out->numbers[NUMBER_LAG_SLOW] = metrics->lag_slow_bytes;
-    out->numbers[NUMBER_LAG_MAX] = metrics->lag_max_bytes;
+    out->numbers[NUMBER_LAG_SLOW] = hot.lag_slow;
+    out->numbers[NUMBER_LAG_MAX] = hot.lag_max;
     out->numbers[NUMBER_WINDOWS] = stats.windows;
     out->numbers[NUMBER_PROJECTOR_EVENTS] = stats.events;
     out->numbers[NUMBER_CHANGES] = stats.changes;

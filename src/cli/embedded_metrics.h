@@ -29,9 +29,7 @@ struct embedded_metrics {
     struct projector *projector; /* NULL without a store, as are the next two */
     struct store_admin *store;
     struct filters *filters;
-    struct trends *trends;   /* NULL: there are no windowed boards */
-    uint64_t lag_slow_bytes; /* the lag from which writes are slowed down */
-    uint64_t lag_max_bytes;  /* the lag from which writes are refused; 0: there is no bound */
+    struct trends *trends; /* NULL: there are no windowed boards */
 };
 
 /* Adds the sources. `metrics` and all that it points to must live for as long as they are called. */

@@ -96,7 +96,7 @@ static bool write_item(struct buffer *out, const struct hot_request *request, ui
                        const struct hot_scratch *scratch, const struct names *names,
                        struct text item)
 {
-    const struct hot_answer *answer = &request->answers[index];
+    const struct hot_answer *answer = &request->read.answers[index];
     bool feed = op_shape(request) == SHAPE_FEED;
     if (!buffer_reserve(out, ITEM_ROOM + item.length + answer->count * COUNTER_ROOM +
                                  (feed ? kinds_room(&answer->kinds) : 0)))
@@ -138,8 +138,8 @@ static bool write_set(struct buffer *out, const struct source *source)
     char *at = PUT(out->bytes + out->length, "{\"set\":[");
     at -= single;
     for (uint32_t i = 0; i < request->item_count; i++) {
-        bool live =
-            request->name < LIMIT_NAMES && kind_set_has(&request->answers[i].kinds, request->name);
+        bool live = request->name < LIMIT_NAMES &&
+                    kind_set_has(&request->read.answers[i].kinds, request->name);
         at = live ? PUT(at, "true,") : PUT(at, "false,");
     }
     if (single)
@@ -180,21 +180,21 @@ static bool write_list(struct buffer *out, const struct source *source)
     const struct names *names = source->names;
     enum op_shape shape = op_shape(request);
     bool of_items = shape == SHAPE_ITEMS;
-    if (!buffer_reserve(out, ITEM_ROOM + CURSOR_TEXT + request->count * LISTED_ROOM))
+    if (!buffer_reserve(out, ITEM_ROOM + CURSOR_TEXT + request->list.count * LISTED_ROOM))
         return false;
-    const struct store_listed *listed = scratch->listed + request->first;
+    const struct store_listed *listed = scratch->listed + request->list.first;
     const struct name *type =
-        of_items && request->count > 0 ? names_type(names, request->type) : NULL;
+        of_items && request->list.count > 0 ? names_type(names, request->list.type) : NULL;
     char *at = out->bytes + out->length;
     at = of_items ? PUT(at, "{\"items\":[") : PUT(at, "{\"users\":[");
-    for (uint32_t i = 0; i < request->count; i++)
+    for (uint32_t i = 0; i < request->list.count; i++)
         at = put_listed(at, listed[i].id, hot_shown_s(scratch, listed[i].time_s), type);
     at = put_end(at, ']');
-    if (shape != SHAPE_FRIENDS && !request->more) {
+    if (shape != SHAPE_FRIENDS && !request->list.more) {
         at = PUT(at, ",\"cursor\":null");
     } else if (shape != SHAPE_FRIENDS) {
         at = PUT(at, ",\"cursor\":\"");
-        at += cursor_write(request, listed[request->count - 1], at);
+        at += cursor_write(request, listed[request->list.count - 1], at);
         *at++ = '"';
     }
     *at++ = '}';
@@ -208,13 +208,13 @@ static bool write_top(struct buffer *out, const struct source *source)
     const struct hot_request *request = source->request;
     const struct hot_scratch *scratch = source->scratch;
     const struct names *names = source->names;
-    if (!buffer_reserve(out, ITEM_ROOM + request->count * LISTED_ROOM))
+    if (!buffer_reserve(out, ITEM_ROOM + request->top.count * LISTED_ROOM))
         return false;
-    const struct ranked *ranked = scratch->ranked + request->first;
+    const struct ranked *ranked = scratch->ranked + request->top.first;
     char *at = PUT(out->bytes + out->length, "{\"items\":[");
-    for (uint32_t i = 0; i < request->count; i++) {
+    for (uint32_t i = 0; i < request->top.count; i++) {
         at = PUT(at, "{\"item\":\"");
-        at = put_item(at, ranked[i].id, names_type(names, request->type));
+        at = put_item(at, ranked[i].id, names_type(names, request->top.type));
         at = PUT(at, "\",\"value\":");
         at = decimal_write_signed(at, ranked[i].value);
         at = PUT(at, "},");
@@ -232,11 +232,11 @@ static bool write_changes(struct buffer *out, const struct source *source)
     const struct hot_scratch *scratch = source->scratch;
     const struct names *names = source->names;
     if (!buffer_reserve(out, ITEM_ROOM + CURSOR_ROUND_TEXT +
-                                 request->count * (LISTED_ROOM + NAME_ROOM + CHANGE_ROOM)))
+                                 request->changes.count * (LISTED_ROOM + NAME_ROOM + CHANGE_ROOM)))
         return false;
     char *at = PUT(out->bytes + out->length, "{\"changes\":[");
-    for (uint32_t i = 0; i < request->count; i++) {
-        const struct store_listed *change = &scratch->listed[request->first + i];
+    for (uint32_t i = 0; i < request->changes.count; i++) {
+        const struct store_listed *change = &scratch->listed[request->changes.first + i];
         at = PUT(at, "{\"kind\":");
         at = put_name(at, names, change->kind);
         at = PUT(at, ",\"item\":\"");
@@ -249,7 +249,7 @@ static bool write_changes(struct buffer *out, const struct source *source)
     at = put_end(at, ']');
     at = PUT(at, ",\"cursor\":\"");
     at += cursor_write_round(request, at);
-    at = request->more ? PUT(at, "\",\"more\":true}") : PUT(at, "\",\"more\":false}");
+    at = request->changes.more ? PUT(at, "\",\"more\":true}") : PUT(at, "\",\"more\":false}");
     buffer_end(out, at);
     return true;
 }
@@ -298,21 +298,23 @@ static bool write_number(struct buffer *out, int64_t value)
 
 static bool write_change(struct buffer *out, const struct source *source)
 {
-    return answer_write_text(out,
-                             source->request->value ? "{\"changed\":true" : "{\"changed\":false") &&
+    return answer_write_text(out, source->request->change.value ? "{\"changed\":true"
+                                                                : "{\"changed\":false") &&
            answer_write_text(out, source->single ? ",\"count\":" : "}");
 }
 
 static bool write_value(struct buffer *out, const struct source *source)
 {
-    return answer_write_text(out, "{\"value\":") && write_number(out, source->request->value) &&
-           answer_write_text(out, "}");
+    return answer_write_text(out, "{\"value\":") &&
+           write_number(out, source->request->change.value) && answer_write_text(out, "}");
 }
 
 static bool write_removal(struct buffer *out, const struct source *source)
 {
-    return answer_write_text(out, "{\"removed\":") && write_number(out, source->request->value) &&
-           answer_write_text(out, source->request->more ? ",\"more\":true}" : ",\"more\":false}");
+    return answer_write_text(out, "{\"removed\":") &&
+           write_number(out, source->request->remove.removed) &&
+           answer_write_text(out,
+                             source->request->remove.more ? ",\"more\":true}" : ",\"more\":false}");
 }
 
 static write_fn *const writers[SHAPE_TOTAL] = {
@@ -337,8 +339,8 @@ bool answer_write_count(struct buffer *out, const struct hot_request *request,
     int64_t value = 0;
     if (request->status != STATUS_OK)
         return answer_write_text(out, "null}");
-    const struct hot_counter *counter = scratch->counters + request->answers[0].first;
-    for (uint32_t i = 0; i < request->answers[0].count; i++) {
+    const struct hot_counter *counter = scratch->counters + request->read.answers[0].first;
+    for (uint32_t i = 0; i < request->read.answers[0].count; i++) {
         if (counter[i].name == name)
             value = counter[i].value;
     }

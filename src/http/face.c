@@ -498,15 +498,15 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
 static bool http_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                        const struct names *names)
 {
-    return write_part(&job->out, job->exchange, job->from + index, &job->requests[index], scratch,
-                      names);
+    return write_part(&job->out, job->exchange, job->from + index, &job->submission.requests[index],
+                      scratch, names);
 }
 
 static bool http_take_back(struct conn *conn, const struct job *job)
 {
     struct exchange *exchange = conn->exchange;
-    for (uint32_t i = 0; i < job->count; i++)
-        note_status(exchange, &job->requests[i]);
+    for (uint32_t i = 0; i < job->submission.count; i++)
+        note_status(exchange, &job->submission.requests[i]);
     return buffer_append(&exchange->reply, job->out.bytes, job->out.length);
 }
 

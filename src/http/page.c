@@ -19,10 +19,9 @@ static enum status write_health(struct loop *loop, struct buffer *out)
 /* Ready is who takes writes, be it a moment later: those are asked who would refuse one. */
 static enum status write_ready(struct loop *loop, struct buffer *out)
 {
-    enum status status =
-        guard_admit_writes(&loop->server->guard, &loop->pacer, clock_monotonic_ns());
+    enum status status = hot_admit(loop->server->parts.hot, &loop->pacer, clock_monotonic_ns());
     if (status == STATUS_OK || status == STATUS_BLOCKED)
-        status = hot_admit(loop->server->parts.hot);
+        status = hot_room(loop->server->parts.hot);
     if (status != STATUS_OK)
         return status;
     return answer_write_text(out, "{\"status\":\"ready\"}") ? STATUS_OK : STATUS_NO_MEMORY;

@@ -12,7 +12,7 @@
 static const struct route routes[] = {
 #define ROUTE(code, method_name, template, list)                                                   \
     {.op = OP_##code, .method = VERB_##method_name, .path = template, .words = list},
-#define OP(code, name, action, shape, words, extra, arguments, items, sort, summary)
+#define OP(code, name, action, shape, words, extra, arguments, items, summary)
 #include "op/op.def"
 #undef OP
 #undef ROUTE

@@ -11,7 +11,6 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "live/private.h"
-#include "net/face.h"
 
 void live_want_cold(struct live *live, struct watched *item)
 {
@@ -19,24 +18,45 @@ void live_want_cold(struct live *live, struct watched *item)
         list_add_last(&live->cold, &item->cold);
 }
 
-/* What the worker found, as numbers for the way home: how many, and the counters. */
-static bool write_found(struct job *job, uint32_t index, const struct hot_scratch *scratch,
-                        const struct names *names)
+/* What is on its way to a worker and back. */
+struct cold_job {
+    struct hot_submission submission; /* the first member */
+    struct live *live;
+    struct buffer out; /* for each item: how many counters, then the counters */
+    bool failed;       /* no memory: `out` is not complete */
+};
+
+static bool write_found(struct buffer *out, const struct hot_request *request,
+                        const struct hot_scratch *scratch)
 {
-    const struct hot_request *request = &job->requests[index];
-    uint32_t count = request->status == STATUS_OK ? request->answers[0].count : UINT32_MAX;
-    (void)names;
-    return buffer_append(&job->out, &count, sizeof count) &&
+    uint32_t count = request->status == STATUS_OK ? request->read.answers[0].count : UINT32_MAX;
+    return buffer_append(out, &count, sizeof count) &&
            (count == UINT32_MAX ||
-            buffer_append(&job->out, scratch->counters + request->answers[0].first,
+            buffer_append(out, scratch->counters + request->read.answers[0].first,
                           count * sizeof *scratch->counters));
 }
 
-static const struct face cold_face = {.name = "live", .write = write_found};
-
-static struct job *make_job(struct live *live)
+/* On the worker: copies what it found, because the scratch is the worker's. */
+static void write_all(struct hot_submission *submission, const struct hot_scratch *scratch)
 {
-    struct loop *loop = live->loop;
+    struct cold_job *job = (struct cold_job *)submission;
+    bool written = true;
+    for (uint32_t i = 0; written && i < submission->count; i++)
+        written = write_found(&job->out, &submission->requests[i], scratch);
+    job->failed = !written;
+}
+
+static void free_job(struct cold_job *job)
+{
+    buffer_free(&job->out);
+    submission_free(&job->submission);
+}
+
+static void take_back(struct hot_submission *submission);
+
+static struct cold_job *make_job(struct live *live)
+{
+    struct memory_budget *budget = live->loop->server->parts.budget;
     struct hot_request requests[LIMIT_BATCH];
     uint32_t count = 0;
     for (struct list *link = live->cold.next; link != &live->cold && count < LIMIT_BATCH;
@@ -45,11 +65,13 @@ static struct job *make_job(struct live *live)
         live->away_items[count] = item;
         live_ask(&requests[count++], item, NULL);
     }
-    struct job *job = job_new(requests, count, loop->server->parts.budget);
-    if (job != NULL) {
-        job->loop = loop;
-        job->face = &cold_face;
-    }
+    struct cold_job *job = submission_new(sizeof *job, requests, count, budget);
+    if (job == NULL)
+        return NULL;
+    job->submission.answered = write_all;
+    job->submission.done = take_back;
+    job->live = live;
+    job->out.budget = budget;
     return job;
 }
 
@@ -59,16 +81,14 @@ void live_send_cold(struct live *live, uint64_t now_ns)
     if (list_is_empty(&live->cold) || live->away > 0 || now_ns < live->cold_ns || loop->stopping)
         return;
     live->cold_ns = now_ns + LIVE_COLD_NS;
-    struct job *job = make_job(live);
+    struct cold_job *job = make_job(live);
     if (job == NULL)
         return;
-    uint32_t count = job->count;
-    if (!work_submit(&loop->server->work, job)) {
-        job_free(job);
+    uint32_t count = job->submission.count;
+    if (!loop_submit(loop, &job->submission)) {
+        free_job(job);
         return;
     }
-    loop->jobs++;
-    loop_count(&loop->stats.jobs, 1);
     live->away = count;
     for (uint32_t i = 0; i < count; i++) {
         list_remove(&live->away_items[i]->cold);
@@ -92,10 +112,13 @@ static void take_found(struct live *live, struct watched *item, const char **at)
         live_take(live, item, counters, count);
 }
 
-void live_take_back(struct live *live, struct job *job)
+/* On the loop: the items are no longer away. */
+static void take_back(struct hot_submission *submission)
 {
+    struct cold_job *job = (struct cold_job *)submission;
+    struct live *live = job->live;
     const char *at = job->out.bytes;
-    ASSERT(live->away == job->count);
+    ASSERT(live->away == submission->count);
     for (uint32_t i = 0; i < live->away; i++) {
         if (!job->failed)
             take_found(live, live->away_items[i], &at);
@@ -104,5 +127,5 @@ void live_take_back(struct live *live, struct job *job)
     live_count_items(live); /* those that nobody watched any more went just now */
     live->away = 0;
     live->cold_ns = clock_monotonic_ns() + LIVE_COLD_NS;
-    job_free(job);
+    free_job(job);
 }

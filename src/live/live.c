@@ -234,15 +234,9 @@ static void live_stop(void *streams)
     }
 }
 
-static void live_take_job(void *streams, struct job *job)
-{
-    live_take_back(streams, job);
-}
-
 const struct streams_ops live_streams = {
     .open = live_open_all,
     .close = live_free,
     .stop = live_stop,
     .wait = live_wait,
-    .take_back = live_take_job,
 };

@@ -75,7 +75,7 @@ static inline void live_ask(struct hot_request *request, const struct watched *i
                                     .op = OP_LIVE,
                                     .item_count = 1,
                                     .items = &item->item,
-                                    .answers = answer};
+                                    .read.answers = answer};
 }
 
 /* The counters of an item are now these: if they differ, its viewers are to be told. */
@@ -85,9 +85,6 @@ void live_take(struct live *live, struct watched *item, const struct hot_counter
 /* An item is to be read by a worker; and a job for one goes, if it is time. */
 void live_want_cold(struct live *live, struct watched *item);
 void live_send_cold(struct live *live, uint64_t now_ns);
-
-/* A job for a worker is done: takes what it found, and frees it. */
-void live_take_back(struct live *live, struct job *job);
 
 /* Looks at some of the items, at once. */
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count);

@@ -26,7 +26,7 @@ void live_take(struct live *live, struct watched *item, const struct hot_counter
     item->overtaken = true;
     if (!watched_take(&live->items, item, counters, count, parts->names))
         return;
-    item->position = journal_appended(parts->journal);
+    item->point = hot_point(parts->hot);
     item->walk++;
     if (!list_has(&item->changed))
         list_add_last(&live->changed, &item->changed);
@@ -43,11 +43,11 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
     for (uint32_t i = 0; i < count; i++)
         live_ask(&requests[i], items[i], &answers[i]);
     for (uint32_t done = 0; done < count; done++) {
-        uint32_t ran = (uint32_t)hot_run(loop->server->parts.hot, requests + done, count - done,
+        uint32_t ran = (uint32_t)hot_try(loop->server->parts.hot, requests + done, count - done,
                                          &loop->hot_scratch);
         ASSERT(ran <= count - done);
         for (uint32_t end = done + ran; done < end; done++) {
-            const struct hot_answer *answer = requests[done].answers;
+            const struct hot_answer *answer = requests[done].read.answers;
             if (requests[done].status == STATUS_OK)
                 live_take(live, items[done], loop->hot_scratch.counters + answer->first,
                           answer->count);
@@ -118,16 +118,16 @@ static bool is_behind(const struct live_stream *stream)
     return false;
 }
 
-/* The position of the journal that what it was not told depends on. */
-static uint64_t position_of(const struct live_stream *stream)
+/* The release point that what it was not told depends on. */
+static uint64_t point_of(const struct live_stream *stream)
 {
-    uint64_t position = 0;
+    uint64_t point = 0;
     for (uint32_t i = 0; i < stream->count; i++) {
         const struct watched *item = stream->viewers[i].item;
-        if (stream->viewers[i].told != item->version && item->position > position)
-            position = item->position;
+        if (stream->viewers[i].told != item->version && item->point > point)
+            point = item->point;
     }
-    return position;
+    return point;
 }
 
 static void note_told(struct live_stream *stream)
@@ -166,12 +166,12 @@ static void wait_in(struct list *queue, struct live_stream *stream, uint64_t rea
     list_move_last(queue, &stream->queue);
 }
 
-/* Sends what is in `out`, as far as the journal allows; a client may have too much of it. */
-static void send_off(struct live_stream *stream, uint64_t position)
+/* Sends what is in `out`, as far as it is released; a client may have too much of it. */
+static void send_off(struct live_stream *stream, uint64_t point)
 {
     struct conn *conn = stream->conn;
     list_move_last(&stream->live->quiet, &stream->quiet);
-    conn_send(conn, position);
+    conn_send(conn, point);
     if (conn_unsent(conn) > conn->loop->server->parts.options->output_buffer)
         conn_close(conn);
 }
@@ -181,12 +181,12 @@ static bool is_ending(const struct live_stream *stream)
     return !conn_is_open(stream->conn);
 }
 
-/* Would an event have to wait for the journal, where too many replies wait already? */
-static bool is_held(const struct live *live, uint64_t position)
+/* Would an event have to wait for its release, where too many replies wait already? */
+static bool is_held(const struct live *live, uint64_t point)
 {
-    struct journal *journal = live->loop->server->parts.journal;
-    return live->loop->group_count >= HELD_MAX && position > journal_released(journal) &&
-           journal_state(journal) != STATUS_READONLY;
+    struct hot *hot = live->loop->server->parts.hot;
+    return live->loop->group_count >= HELD_MAX && point > hot_released(hot) &&
+           hot_state(hot) != STATUS_READONLY;
 }
 
 /* Tells it, or lets it wait for its turn; false: neither, it cost nothing. */
@@ -195,7 +195,7 @@ static bool tell(struct live_stream *stream, uint64_t now_ns)
     struct live *live = stream->live;
     if (is_ending(stream) || !is_behind(stream) || !live_is_known(stream))
         return false;
-    uint64_t position = position_of(stream);
+    uint64_t point = point_of(stream);
     if (conn_unsent(stream->conn) > UNSENT_MAX) {
         loop_count(&live->loop->stats.live_stalled, 1);
         wait_in(&live->stalled, stream, now_ns + LIVE_STALLED_NS);
@@ -205,12 +205,12 @@ static bool tell(struct live_stream *stream, uint64_t now_ns)
         wait_in(&live->later, stream, stream->told_ns + LIVE_GAP_NS);
         return false;
     }
-    if (is_held(live, position)) {
+    if (is_held(live, point)) {
         wait_in(&live->held, stream, now_ns + LIVE_HELD_NS);
         return false;
     }
     if (live_tell(stream, &stream->conn->out, now_ns))
-        send_off(stream, position);
+        send_off(stream, point);
     else
         conn_close(stream->conn);
     return true;

@@ -35,7 +35,7 @@ struct watched {
     struct list cold;    /* in a queue: its counters are to be read by a worker */
     struct list viewers; /* of struct viewer */
     uint64_t version;    /* 0: it was not read yet */
-    uint64_t position;   /* of the journal, that the version depends on */
+    uint64_t point;      /* the release point that the version depends on */
     uint64_t digest;
     uint32_t round; /* of looking, in which it was last looked at */
     uint32_t walk;  /* through its viewers, that is under way or was the last */

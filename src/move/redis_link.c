@@ -102,11 +102,6 @@ static enum status link_connect(struct redis_link *link, const struct redis_addr
     return STATUS_OK;
 }
 
-static struct text word(const char *text)
-{
-    return (struct text){text, strlen(text)};
-}
-
 static enum status link_expect(struct redis_link *link, const struct text *words, size_t count)
 {
     redisReply *reply = NULL;
@@ -124,17 +119,20 @@ enum status redis_link_open(struct redis_link *link, const struct redis_address 
     redis_address_name(address, link->name);
     enum status status = link_connect(link, address);
     if (status == STATUS_OK && address->user[0] != '\0')
-        status = link_expect(
-            link, (struct text[]){word("AUTH"), word(address->user), word(address->password)}, 3);
+        status = link_expect(link,
+                             (struct text[]){text_from("AUTH"), text_from(address->user),
+                                             text_from(address->password)},
+                             3);
     else if (status == STATUS_OK && address->password[0] != '\0')
-        status = link_expect(link, (struct text[]){word("AUTH"), word(address->password)}, 2);
+        status =
+            link_expect(link, (struct text[]){text_from("AUTH"), text_from(address->password)}, 2);
     if (status == STATUS_OK)
-        status = link_expect(link, (struct text[]){word("PING")}, 1);
+        status = link_expect(link, (struct text[]){text_from("PING")}, 1);
     if (status != STATUS_OK || address->database == 0)
         return status;
     char number[16];
     snprintf(number, sizeof number, "%u", (unsigned)address->database);
-    return link_expect(link, (struct text[]){word("SELECT"), word(number)}, 2);
+    return link_expect(link, (struct text[]){text_from("SELECT"), text_from(number)}, 2);
 }
 
 void redis_link_close(struct redis_link *link)

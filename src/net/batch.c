@@ -126,21 +126,14 @@ void batch_watch(struct running *r, uint32_t count)
 bool batch_send_away(struct running *r, uint32_t from)
 {
     struct loop *loop = r->loop;
-    struct job *job = job_new(loop->requests + from, r->batch - from, loop->server->parts.budget);
+    struct job *job = job_new(r->conn, from, r->batch);
     if (job == NULL)
         return false;
-    job->loop = loop;
-    job->conn = r->conn;
-    job->face = r->conn->face;
-    job->exchange = r->conn->exchange;
-    job->from = from;
     job->since_ns = r->since_ns;
-    if (!work_submit(&loop->server->work, job)) {
+    if (!loop_submit(loop, &job->submission)) {
         job_free(job);
         return false;
     }
     r->conn->job = job;
-    loop->jobs++;
-    loop_count(&loop->stats.jobs, 1);
     return true;
 }

@@ -26,14 +26,14 @@ struct running {
     struct op_user next; /* and of the one behind it */
     uint32_t batch;      /* requests gathered */
     uint32_t uncounted;  /* replies that count as no command */
-    bool admitted;       /* the journal takes this batch's events */
+    bool admitted;       /* the writes of this batch are */
     bool out_of_memory;
 };
 
 struct running batch_begin(struct conn *conn);
 void batch_end(struct running *r);
 
-/* Gives the requests of the batch from here on to a worker; false: there are too many such jobs. */
+/* Submits the requests of the batch from here on; false: too many are submitted already. */
 bool batch_send_away(struct running *r, uint32_t from);
 
 /* Looks at the clock: how long it took since the last time. */
@@ -83,12 +83,12 @@ static inline enum status batch_limit(struct running *r, const struct op_spec *s
 /* What was LIMITED is answered now: counts it, and says so; one too many, and it has to rest. */
 void batch_count_limited(struct running *r, char *sentence, size_t size);
 
-/* Writes need the journal's leave, once for a batch. */
+/* Writes need to be admitted, once for a batch. */
 static inline enum status batch_admit(struct running *r, const struct op_spec *spec)
 {
     if (!op_writes(spec) || r->admitted)
         return STATUS_OK;
-    enum status status = guard_admit_writes(&r->loop->server->guard, &r->loop->pacer, r->now_ns);
+    enum status status = hot_admit(r->loop->server->parts.hot, &r->loop->pacer, r->now_ns);
     r->admitted = status == STATUS_OK;
     if (r->admitted)
         r->conn->wrote = r->loop->wrote = true;
@@ -141,8 +141,8 @@ static inline void batch_refused(struct running *r)
 }
 
 /*
- * Runs what was gathered and writes its replies. A request that needs the store goes to a worker
- * with all behind it (conn->job); where that cannot be, it alone is refused. Inlined, so that each
+ * Runs what was gathered and writes its replies. A request that hot_try cannot finish is submitted
+ * with all after it (conn->job); where that cannot be, it alone is refused. Inlined, so that each
  * face has it with its own `reply`.
  */
 static inline __attribute__((always_inline)) void batch_run(struct running *r,
@@ -151,10 +151,10 @@ static inline __attribute__((always_inline)) void batch_run(struct running *r,
     struct loop *loop = r->loop;
     uint32_t done = 0, writes = 0;
     while (done < r->batch) {
-        size_t ran = hot_run(loop->server->parts.hot, loop->requests + done, r->batch - done,
+        size_t ran = hot_try(loop->server->parts.hot, loop->requests + done, r->batch - done,
                              &loop->hot_scratch);
         for (uint32_t end = done + (uint32_t)ran; done < end; done++) {
-            writes += job_request_writes(&loop->requests[done]);
+            writes += hot_request_writes(&loop->requests[done]);
             reply(r, done);
         }
         if (done == r->batch || batch_send_away(r, done))
@@ -166,13 +166,11 @@ static inline __attribute__((always_inline)) void batch_run(struct running *r,
     if (done > 0)
         batch_watch(r, done);
     if (writes > 0)
-        guard_spend(&loop->server->guard, &loop->pacer, writes, r->now_ns);
+        hot_spend(loop->server->parts.hot, &loop->pacer, writes, r->now_ns);
     r->batch = 0;
     r->admitted = false;
     loop->scratch.used = 0;
-    loop->hot_scratch.used = 0;
-    loop->hot_scratch.listed_used = 0;
-    loop->hot_scratch.ranked_used = 0;
+    hot_scratch_clear(&loop->hot_scratch);
 }
 
 #endif

@@ -94,7 +94,7 @@ struct conn {
     struct conn *next, *previous;
     struct conn_queue *queue; /* the queue of the loop in which it waits; NULL: it is not BLOCKED */
     struct conn *queue_next, *queue_previous;
-    struct job *job; /* the job that a worker has; NULL: there is none */
+    struct job *job; /* the job that is submitted; NULL: there is none */
     struct rest rest;
     const struct face *face;
     void *exchange; /* belongs to the face */
@@ -142,8 +142,8 @@ void conn_accept(struct listener *listener);
 /* Bytes were put into `out` that are no reply: they are sent after the replies before them. */
 void conn_release_interim(struct conn *conn);
 
-/* The same, but not before the journal has released this position. */
-void conn_send(struct conn *conn, uint64_t position);
+/* The same, but not before the hot tier has released this point. */
+void conn_send(struct conn *conn, uint64_t point);
 
 /* Runs the bytes that were kept, now that there may be room for replies, and then reads again. */
 void conn_resume(struct conn *conn);

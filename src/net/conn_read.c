@@ -217,13 +217,14 @@ static void watch_job(struct conn *conn, const struct job *job)
     uint64_t took_ns = loop->clock_ns - job->since_ns;
     if (job->commands == 0)
         return;
-    watch_ran(&loop->watch, job->requests, job->commands, took_ns, loop->clock_ns);
+    const struct hot_request *requests = job->submission.requests;
+    watch_ran(&loop->watch, requests, job->commands, took_ns, loop->clock_ns);
     buckets_raise(&loop->watch.meter.by_worker, job->commands);
     for (uint32_t i = 0; job->errors > 0 && i < job->commands; i++)
-        if (job->requests[i].status != STATUS_OK)
-            meter_failed(&loop->watch.meter, job->requests[i].op, job->requests[i].status, true);
+        if (requests[i].status != STATUS_OK)
+            meter_failed(&loop->watch.meter, requests[i].op, requests[i].status, true);
     if (watch_is_slow(&loop->watch, took_ns))
-        watch_slow_requests(&loop->watch, job->requests, job->commands, loop->server->parts.names,
+        watch_slow_requests(&loop->watch, requests, job->commands, loop->server->parts.names,
                             conn_client(conn), took_ns, clock_wall_ms() / 1000);
 }
 
@@ -239,7 +240,7 @@ void conn_take_back(struct conn *conn, struct job *job)
     bool written = !job->failed && conn->face->take_back(conn, job);
     loop_count(&conn->loop->stats.commands, job->commands);
     loop_count(&conn->loop->stats.errors, job->errors);
-    conn->wrote = conn->wrote || job->writes;
+    conn->wrote = conn->wrote || job->submission.writes;
     watch_job(conn, job);
     job_free(job);
     if (!written) {

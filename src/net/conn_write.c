@@ -167,9 +167,9 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
 }
 
 /* What is in `out` leaves, if it waits neither for the journal nor behind what does. */
-static bool leave(struct conn *conn, uint64_t position)
+static bool send_now(struct conn *conn, uint64_t point)
 {
-    if (conn->groups > 0 || journal_released(conn->loop->server->parts.journal) < position)
+    if (conn->groups > 0 || hot_released(conn->loop->server->parts.hot) < point)
         return false;
     conn->shift = 0;
     conn->released = conn->out_start + conn_finished(conn);
@@ -184,7 +184,7 @@ static bool leave(struct conn *conn, uint64_t position)
 static void hold(struct conn *conn, struct reply_group waiting)
 {
     struct loop *loop = conn->loop;
-    bool released = journal_released(loop->server->parts.journal) >= waiting.position;
+    bool released = hot_released(loop->server->parts.hot) >= waiting.point;
     if (conn->groups == 0)
         conn->shift = 0;
     waiting.conn = conn;
@@ -192,7 +192,7 @@ static void hold(struct conn *conn, struct reply_group waiting)
     waiting.since_ns = released ? 0 : loop->clock_ns;
     if (loop_queue(loop, waiting))
         conn->groups++;
-    else if (!leave(conn, waiting.position))
+    else if (!send_now(conn, waiting.point))
         conn_close(conn);
 }
 
@@ -201,7 +201,7 @@ void conn_group(struct conn *conn)
 {
     if (conn->replies == 0)
         return;
-    struct reply_group waiting = {.position = journal_appended(conn->loop->server->parts.journal),
+    struct reply_group waiting = {.point = hot_point(conn->loop->server->parts.hot),
                                   .replies = conn->replies,
                                   .wrote = conn->wrote,
                                   .bare = conn->bare,
@@ -211,12 +211,12 @@ void conn_group(struct conn *conn)
     hold(conn, waiting);
 }
 
-void conn_send(struct conn *conn, uint64_t position)
+void conn_send(struct conn *conn, uint64_t point)
 {
     if (conn->replies > 0)
         return;                 /* it leaves with their group */
-    if (!leave(conn, position)) /* who sends much wants to know how long that takes: at once */
-        hold(conn, (struct reply_group){.position = position});
+    if (!send_now(conn, point)) /* who sends much wants to know how long that takes: at once */
+        hold(conn, (struct reply_group){.point = point});
 }
 
 void conn_release_interim(struct conn *conn)

@@ -3,7 +3,7 @@
  * outcome looks on the wire, is its face's; buffers, journal, workers and time-outs are the same for
  * all (conn.c). The listening socket decides.
  *
- * All of it runs on the connection's loop, but `write`, which is a worker's.
+ * All of it runs on the connection's loop, except `write`.
  */
 #ifndef LAUD_NET_FACE_H
 #define LAUD_NET_FACE_H
@@ -54,13 +54,13 @@ struct face {
                         const char *sentence, unsigned flags);
 
     /*
-     * By a worker: what job->requests[index] came to, into job->out. If that cannot be told, its
-     * status becomes the reason.
+     * Where the answers are, so mostly by a worker: writes the reply to request `index` of the job into
+     * job->out. If the answer cannot be written, the status of the request becomes the reason.
      */
     bool (*write)(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                   const struct names *names);
 
-    /* Takes what a worker wrote. */
+    /* Takes what `write` has written, on the loop. */
     bool (*take_back)(struct conn *conn, const struct job *job);
 };
 

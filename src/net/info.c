@@ -22,7 +22,7 @@ static void collect_server(void *context, struct metrics *out)
     out->numbers[NUMBER_PORT] = server->resp_port;
     out->numbers[NUMBER_HTTP_PORT] = server->http_port;
     out->numbers[NUMBER_IO_THREADS] = server->loop_count;
-    out->numbers[NUMBER_WORKERS] = server->work.count;
+    out->numbers[NUMBER_WORKERS] = server->parts.options->workers;
     out->numbers[NUMBER_UPTIME] = (clock_monotonic_ns() - server->started_ns) / 1000000000;
 }
 
@@ -76,6 +76,8 @@ static void collect_stats(void *context, struct metrics *out)
 {
     struct server *server = context;
     uint64_t ran = 0;
+    struct hot_stats stats;
+    hot_stats(server->parts.hot, &stats);
     for (unsigned i = 0; i < server->loop_count; i++)
         add_loop(&server->loops[i], out);
     for (size_t i = 0; i < op_count(); i++)
@@ -83,7 +85,7 @@ static void collect_stats(void *context, struct metrics *out)
     uint64_t by_worker = out->meter.by_worker;
     out->numbers[NUMBER_BY_WORKER] = by_worker;
     out->numbers[NUMBER_BY_MEMORY] = ran > by_worker ? ran - by_worker : 0;
-    out->numbers[NUMBER_JOBS_WAITING] = work_waiting(&server->work);
+    out->numbers[NUMBER_JOBS_WAITING] = stats.waiting;
     out->numbers[NUMBER_SLOW] = slowlog_total(&server->slowlog);
     out->numbers[NUMBER_LOG_SUPPRESSED] = log_suppressed();
     out->operation_count = (uint32_t)server->commands.count;

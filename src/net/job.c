@@ -1,43 +1,51 @@
-/* One allocation holds the job, its requests and their items, so that it is charged and freed at once. */
 #include "net/job.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "net/conn.h"
+#include "net/face.h"
 
-struct job *job_new(const struct hot_request *requests, uint32_t count,
-                    struct memory_budget *budget)
+/* Where the answers are: on a worker, mostly. */
+static void write_replies(struct hot_submission *submission, const struct hot_scratch *scratch)
 {
-    size_t items = 0;
-    for (uint32_t i = 0; i < count; i++)
-        items += requests[i].item_count;
-    size_t bytes = sizeof(struct job) + count * sizeof *requests + items * sizeof(struct item);
-    if (!memory_charge_connection(budget, bytes))
-        return NULL;
-    struct job *job = malloc(bytes);
-    if (job == NULL) {
-        memory_release_connection(budget, bytes);
-        return NULL;
+    struct job *job = (struct job *)submission;
+    const struct names *names = job->loop->server->parts.names;
+    bool written = true;
+    for (uint32_t i = 0; written && i < submission->count; i++) {
+        const struct hot_request *request = &submission->requests[i];
+        written = job->face->write(job, i, scratch, names);
+        job->errors += request->status != STATUS_OK && !request->own;
     }
-    *job = (struct job){.bytes = bytes, .count = count, .out.budget = budget};
-    memcpy(job->requests, requests, count * sizeof *requests);
-    struct item *item = (struct item *)&job->requests[count];
-    for (uint32_t i = 0; i < count; i++) {
-        struct hot_request *request = &job->requests[i];
-        const struct item *original = request->items;
-        request->items = item;
-        request->answers = NULL;
-        for (uint32_t k = 0; k < request->item_count; k++)
-            *item++ = original[k];
-        job->commands += !request->own;
-        job->writes = job->writes || job_request_writes(request);
-    }
+    job->failed = !written;
+}
+
+static void take_back(struct hot_submission *submission)
+{
+    struct job *job = (struct job *)submission;
+    conn_take_back(job->conn, job);
+}
+
+struct job *job_new(struct conn *conn, uint32_t from, uint32_t end)
+{
+    struct loop *loop = conn->loop;
+    const struct hot_request *requests = loop->requests + from;
+    struct memory_budget *budget = loop->server->parts.budget;
+    struct job *job = submission_new(sizeof *job, requests, end - from, budget);
+    if (job == NULL)
+        return NULL;
+    job->submission.answered = write_replies;
+    job->submission.done = take_back;
+    job->conn = conn;
+    job->loop = loop;
+    job->face = conn->face;
+    job->exchange = conn->exchange;
+    job->from = from;
+    job->out.budget = budget;
+    for (uint32_t i = 0; i < end - from; i++)
+        job->commands += !requests[i].own;
     return job;
 }
 
 void job_free(struct job *job)
 {
-    struct memory_budget *budget = job->out.budget;
     buffer_free(&job->out);
-    memory_release_connection(budget, job->bytes);
-    free(job);
+    submission_free(&job->submission);
 }

@@ -1,8 +1,7 @@
 /*
- * A job: requests of one connection that need the store, on their way from its loop to a worker and
- * back. The loop makes it, with copies of all it needs; the queue of the pool carries it; a worker
- * runs the requests and writes their replies into `out`; the loop's own queue carries it home, where
- * the connection takes the replies and frees it. At any time it belongs to one of them.
+ * A job: a submission of a connection (hot/submission.h), with what its loop needs to know when it
+ * comes back. Whoever answers the requests lets the connection's face write the replies into `out`, on
+ * that thread; then the connection takes the replies and frees the job, on its loop.
  *
  * All of its memory is charged to the budget, as memory of the connection.
  */
@@ -14,46 +13,28 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "hot/hot.h"
+#include "hot/submission.h"
 
 struct conn;
 struct face;
 struct loop;
 
 struct job {
-    struct job *next;        /* in whichever queue it is */
-    struct loop *loop;       /* where it goes home to */
-    struct conn *conn;       /* only the loop looks at it; NULL: live streams want it */
-    size_t bytes;            /* of this allocation */
+    struct hot_submission submission; /* the first member */
+    struct conn *conn;                /* only the loop looks at it */
+    struct loop *loop;
     const struct face *face; /* of the connection; says how the replies are written */
-    const void *exchange;    /* the face's own; the loop leaves it alone meanwhile */
-    uint32_t from;           /* place of the first request in its batch */
-    bool writes;             /* some of the requests do */
-    bool failed;             /* no memory for the replies: `out` is not whole */
+    const void *exchange;    /* the face's own; the loop does not touch it meanwhile */
+    uint32_t from;           /* index of the first request in its batch */
+    bool failed;             /* no memory for the replies: `out` is not complete */
     uint32_t errors;         /* among the replies */
     uint64_t since_ns;       /* when the first of them was read; the loop's */
     struct buffer out;       /* the replies, one for each request */
-    uint32_t count;
-    uint32_t commands;             /* the first of them; those behind are the server's own */
-    struct hot_request requests[]; /* answers are the worker's to provide; then come the items */
+    uint32_t commands;       /* the first of the requests; those after them are the server's own */
 };
 
-/* Does it change much, and asks for leave as it goes on? */
-static inline bool job_request_sweeps(const struct hot_request *request)
-{
-    return request->action == HOT_FORGET || request->action == HOT_DROP;
-}
-
-/* Does it change anything? */
-static inline bool job_request_writes(const struct hot_request *request)
-{
-    return request->action == HOT_SET || request->action == HOT_CLEAR ||
-           request->action == HOT_ADD || job_request_sweeps(request);
-}
-
-/* Copies the requests and their items; NULL: no memory. */
-struct job *job_new(const struct hot_request *requests, uint32_t count,
-                    struct memory_budget *budget);
+/* Copies the requests from this index of the loop's batch up to `end`. NULL: no memory. */
+struct job *job_new(struct conn *conn, uint32_t from, uint32_t end);
 void job_free(struct job *job);
 
 #endif

@@ -7,12 +7,12 @@
  *               one after another at the end of the turn they wake a client of many connections
  *               once, where one between each two commands would wake it again and again
  *   prepare     the last thing before the thread waits, whatever happened before: if anything was
- *               written this turn, the journal is kicked: once, so that one sync covers the whole
- *               turn. Groups up to the position the journal has released leave, in order;
+ *               written this turn, the hot tier is kicked: once, so that one sync covers the whole
+ *               turn. Groups up to the point that the hot tier has released are sent, in order;
  *               connections that waited to be admitted, or for a name, run on
  *
- * Replies are never written before the journal says so; that is all there is to the durability
- * promise on this side.
+ * Replies are never sent before the hot tier has released them; that is all there is to the
+ * durability promise on this side.
  */
 #include "net/loop.h"
 
@@ -80,27 +80,27 @@ static struct reply_group take_group(struct loop *loop)
     return group;
 }
 
-/* How long it waited for the journal; after a failure, one that was made just now may be the next. */
+/* How long it waited for its release; after a failure, one that was made just now may be the next. */
 static uint64_t waited_ns(const struct reply_group *group, uint64_t now_ns)
 {
     return now_ns > group->since_ns ? now_ns - group->since_ns : 0;
 }
 
-/* Lets go every group the journal has released; after a failure, the rest gets its error. */
+/* Sends every group that the hot tier has released; after a failure, the rest gets its error. */
 static void release_groups(struct loop *loop)
 {
-    struct journal *journal = loop->server->parts.journal;
-    bool failed = journal_state(journal) == STATUS_READONLY;
-    uint64_t released = journal_released(journal);
+    struct hot *hot = loop->server->parts.hot;
+    bool failed = hot_state(hot) == STATUS_READONLY;
+    uint64_t released = hot_released(hot);
     uint64_t now_ns = loop->group_count > 0 ? clock_monotonic_ns() : 0;
     while (loop->group_count > 0) {
-        if (!failed && loop->groups[loop->group_first].position > released)
+        if (!failed && loop->groups[loop->group_first].point > released)
             break;
         struct reply_group group = take_group(loop);
         if (group.since_ns > 0)
             buckets_add(&loop->watch.meter.waits, waited_ns(&group, now_ns), BUCKETS_SHIFT_NS,
                         group.replies);
-        if (group.position <= released || !group.wrote)
+        if (group.point <= released || !group.wrote)
             conn_release(group.conn, &group);
         else
             conn_fail(group.conn, &group, STATUS_READONLY);
@@ -109,8 +109,7 @@ static void release_groups(struct loop *loop)
 
 static bool may_write(struct loop *loop)
 {
-    return guard_admit_writes(&loop->server->guard, &loop->pacer, clock_monotonic_ns()) !=
-           STATUS_BLOCKED;
+    return hot_admit(loop->server->parts.hot, &loop->pacer, clock_monotonic_ns()) != STATUS_BLOCKED;
 }
 
 static bool always(struct loop *loop)
@@ -153,7 +152,7 @@ static void drain(struct loop *loop)
         if (late || (conn->groups == 0 && conn->job == NULL && conn_unsent(conn) == 0))
             conn_close(conn);
     }
-    if (loop->conns == NULL && loop->group_count == 0 && loop->jobs == 0)
+    if (loop->conns == NULL && loop->group_count == 0 && loop->submitted == 0)
         uv_stop(&loop->uv);
 }
 
@@ -186,40 +185,30 @@ static void begin_stop(struct loop *loop)
     uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
 }
 
-void loop_take_back(struct loop *loop, struct job *job)
+bool loop_submit(struct loop *loop, struct hot_submission *submission)
 {
-    job->next = NULL;
-    uv_mutex_lock(&loop->done_lock);
-    if (loop->done_first == NULL)
-        loop->done_first = job;
+    submission->mailbox = &loop->mailbox;
+    loop->submitted++;
+    bool taken = hot_submit(loop->server->parts.hot, submission);
+    if (taken)
+        loop_count(&loop->stats.jobs, 1);
     else
-        loop->done_last->next = job;
-    loop->done_last = job;
-    uv_mutex_unlock(&loop->done_lock);
-    uv_async_send(&loop->wake);
+        loop->submitted--;
+    return taken;
 }
 
-static void finish_jobs(struct loop *loop)
+/* By any thread: something came into the mailbox. */
+static void wake_up(void *context)
 {
-    uv_mutex_lock(&loop->done_lock);
-    struct job *job = loop->done_first;
-    loop->done_first = NULL;
-    uv_mutex_unlock(&loop->done_lock);
-    for (struct job *next; job != NULL; job = next) {
-        next = job->next;
-        loop->jobs--;
-        if (job->conn != NULL)
-            conn_take_back(job->conn, job);
-        else
-            streams_of(loop)->take_back(loop->streams, job);
-    }
+    struct loop *loop = context;
+    uv_async_send(&loop->wake);
 }
 
 static void on_wake(uv_async_t *async)
 {
     struct loop *loop = async->data;
-    if (loop->jobs > 0)
-        finish_jobs(loop);
+    if (loop->submitted > 0)
+        loop->submitted -= (uint32_t)mailbox_drain(&loop->mailbox);
     if (atomic_load(&loop->stop_wanted) && !loop->stopping)
         begin_stop(loop);
 }
@@ -230,40 +219,38 @@ static void on_pace(uv_timer_t *timer)
     (void)timer;
 }
 
-/* Has the journal moved for the group that waits longest? */
+/* Was the group released that waits longest? */
 static bool releasable(struct loop *loop)
 {
-    struct journal *journal = loop->server->parts.journal;
-    return loop->group_count > 0 &&
-           (loop->groups[loop->group_first].position <= journal_released(journal) ||
-            journal_state(journal) == STATUS_READONLY);
+    struct hot *hot = loop->server->parts.hot;
+    return loop->group_count > 0 && (loop->groups[loop->group_first].point <= hot_released(hot) ||
+                                     hot_state(hot) == STATUS_READONLY);
 }
 
 /*
- * While connections wait because the store is behind, no news may come that would end a turn: a
+ * While connections wait because writes are slowed down, no news may come that would end a turn: a
  * timer does.
  */
 static void set_pace(struct loop *loop)
 {
-    struct guard *guard = &loop->server->guard;
     uint64_t wait_ns = 0;
     if (loop->blocked.first != NULL)
-        wait_ns = guard_wait_ns(guard, &loop->pacer, guard_lag(guard), clock_monotonic_ns());
+        wait_ns = hot_wait_ns(loop->server->parts.hot, &loop->pacer, clock_monotonic_ns());
     if (wait_ns > 0)
         uv_timer_start(&loop->pace, on_pace, (wait_ns + 999999) / 1000000, 0);
 }
 
 /*
- * The end of a turn, also of one in which only a wake came. We say that we wait *before* looking at
- * the journal, and the journal moves before it looks whether we wait; both by exchanging the same
- * flag, so that one of the two notices.
+ * The end of a turn, also of one in which only a wake came. We say that we wait *before* looking
+ * at the hot tier, and it changes before it looks whether we wait; both by exchanging the same flag, so
+ * that one of the two notices.
  */
 static void end_turn(struct loop *loop)
 {
     bool moved;
     do {
         if (loop->wrote || loop->blocked.first != NULL)
-            journal_kick(loop->server->parts.journal);
+            hot_kick(loop->server->parts.hot);
         loop->wrote = false;
         if (loop->group_count == 0 && loop->blocked.first == NULL && loop->unnamed.first == NULL)
             return;
@@ -308,11 +295,11 @@ int loop_init(struct loop *loop, struct server *server)
     loop->hot_scratch.timeline = server->parts.timeline;
     loop->server = server;
     loop->args = malloc(options->max_args * sizeof *loop->args);
-    int error = loop->args ? uv_mutex_init(&loop->done_lock) : UV_ENOMEM;
+    int error = loop->args && mailbox_init(&loop->mailbox, wake_up, loop) == 0 ? 0 : UV_ENOMEM;
     if (error == 0) {
         error = make_uv(loop);
         if (error)
-            uv_mutex_destroy(&loop->done_lock);
+            mailbox_destroy(&loop->mailbox);
     }
     if (error) {
         free(loop->args);
@@ -388,12 +375,10 @@ void loop_free(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     int error = uv_loop_close(&loop->uv);
     ASSERT(error == 0);
-    uv_mutex_destroy(&loop->done_lock);
+    mailbox_destroy(&loop->mailbox);
     free(loop->args);
     free_groups(loop);
-    free(loop->hot_scratch.counters);
-    free(loop->hot_scratch.listed);
-    free(loop->hot_scratch.ranked);
+    hot_scratch_free(&loop->hot_scratch);
     if (loop->streams != NULL)
         streams_of(loop)->close(loop->streams);
 }

@@ -1,7 +1,8 @@
 /*
  * One I/O thread: a libuv loop, its listeners and its connections. A turn of the loop reads what
- * came, runs it, and hands replies over in *groups*: a group may leave once the journal has
- * released the position it depends on. Positions only grow, so groups wait in one queue.
+ * came, runs it, and hands replies over in *groups*: a group may be sent once the hot tier has
+ * released the point that it depends on (hot_point). Release points only grow, so groups wait in one
+ * queue.
  *
  * All members belong to the loop's own thread, but those marked as shared.
  */
@@ -14,6 +15,7 @@
 
 #include <uv.h>
 
+#include "hot/submission.h"
 #include "net/rest.h"
 #include "net/server.h"
 #include "net/watch.h"
@@ -21,7 +23,6 @@
 
 struct conn;
 struct face;
-struct loop;
 
 /* A socket that connections with one face come from. */
 struct listener {
@@ -40,12 +41,12 @@ struct listener {
 
 #define LOOP_LISTENERS 2
 
-/* Replies of one connection that wait for the journal together. */
+/* Replies of one connection that wait for their release together. */
 struct reply_group {
     struct conn *conn;
-    uint64_t position; /* of the journal, that they depend on */
+    uint64_t point;    /* the release point that they depend on */
     uint64_t end;      /* offset behind them in the connection's stream of reply bytes */
-    uint64_t since_ns; /* when they were ready, if they had to wait for the journal */
+    uint64_t since_ns; /* when they were ready, if they had to wait */
     uint32_t replies;
     bool wrote;  /* some of them acknowledge a write */
     bool bare;   /* some of them have no body */
@@ -60,7 +61,7 @@ struct loop_stats {
     _Atomic uint64_t refused;
     _Atomic uint64_t bytes_in;
     _Atomic uint64_t bytes_out;
-    _Atomic uint64_t jobs;         /* given to a worker */
+    _Atomic uint64_t jobs;         /* submitted */
     _Atomic uint64_t jobs_refused; /* answered BUSY instead */
     _Atomic uint64_t limits_checked;
     _Atomic uint64_t limited[LIMIT_BY_TOTAL]; /* refused, or in a dry run not */
@@ -82,10 +83,10 @@ struct loop {
     bool running; /* the thread was started; main's */
     struct listener listeners[LOOP_LISTENERS];
     unsigned listener_count;
-    uv_async_t wake; /* shared: journal or store progress, a job that is done, the wish to stop */
+    uv_async_t wake; /* shared: news of the hot tier, a submission that is done, the wish to stop */
     uv_prepare_t prepare;
     uv_timer_t sweep;
-    uv_timer_t pace; /* runs while connections wait because the store is behind */
+    uv_timer_t pace; /* runs while connections wait because the hot tier slows writes down */
     struct rests rests;
     struct conn *conns; /* all of them */
     uint32_t refused;   /* of them: have no place among --max-connections */
@@ -96,9 +97,9 @@ struct loop {
     struct conn_queue blocked; /* connections that wait to be admitted */
     struct conn_queue unnamed; /* connections that wait for a name */
     uint64_t name_wakes;       /* names_wakes when those in `unnamed` were last resumed */
-    struct pacer pacer;
-    uint32_t jobs; /* that workers have */
-    bool wrote;    /* this turn, so the journal must be kicked */
+    struct hot_pacer pacer;
+    uint32_t submitted; /* submissions that are not back yet */
+    bool wrote;         /* this turn, so the hot tier must be kicked */
     bool stopping;
     uint64_t stop_deadline_ms;
     uint64_t clock_ns; /* as last looked at */
@@ -114,8 +115,7 @@ struct loop {
 
     atomic_bool stop_wanted; /* shared */
     atomic_bool waiting;     /* shared: progress is of interest */
-    uv_mutex_t done_lock;
-    struct job *done_first, *done_last; /* shared, under done_lock: jobs that came back */
+    struct mailbox mailbox;  /* shared: submissions that came back */
     struct loop_stats stats;
 };
 
@@ -124,11 +124,10 @@ int loop_init(struct loop *loop, struct server *server);
 /* Before it runs: listens on a bound socket, its own from now on, also if that fails. */
 int loop_listen(struct loop *loop, const struct face *face, int socket);
 int loop_run(struct loop *loop);    /* starts its thread */
-void loop_moved(struct loop *loop); /* from the journal's or the projector's thread: progress */
-void loop_take_back(struct loop *loop, struct job *job); /* from a worker: it is done */
-void loop_stop(struct loop *loop);                       /* from any thread: ask it to end */
-void loop_join(struct loop *loop);                       /* wait for that */
-void loop_free(struct loop *loop); /* once nobody can call any of those above any more */
+void loop_moved(struct loop *loop); /* from any thread: there is news of the hot tier */
+void loop_stop(struct loop *loop);  /* from any thread: ask it to end */
+void loop_join(struct loop *loop);  /* wait for that */
+void loop_free(struct loop *loop);  /* once nobody can call any of those above any more */
 
 /* Begins to listen on its socket, or goes on. A libuv error: if it is `open` now, it is to be closed. */
 int listener_open(struct listener *listener);
@@ -139,6 +138,12 @@ void listener_end(struct listener *listener); /* for good */
  * itself: a listener whose connections are not taken would never hear of another.
  */
 void listener_turn_away(struct listener *listener);
+
+/*
+ * Submits to the hot tier; its `done` is called in a later turn of the loop. False: too many wait
+ * already, and the submission is still the caller's.
+ */
+bool loop_submit(struct loop *loop, struct hot_submission *submission);
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

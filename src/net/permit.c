@@ -68,9 +68,8 @@ bool permit_shows_all(const struct conn *conn)
 enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
                                const struct text *args, uint32_t count)
 {
-    static const enum role roles[] = {
-        [OP_READS] = ROLE_READ, [OP_WRITES] = ROLE_WRITE, [OP_REMOVES] = ROLE_ADMIN};
-    enum status status = permit_role(conn, roles[spec->sort]);
+    enum role role = op_removes(spec) ? ROLE_ADMIN : op_writes(spec) ? ROLE_WRITE : ROLE_READ;
+    enum status status = permit_role(conn, role);
     if (status == STATUS_OK && conn->token->types[0] != '\0' &&
         !has_types(conn->token, spec, args, count))
         return STATUS_NO_PERMISSION;

@@ -35,26 +35,9 @@ static int listen_loops(struct server *server, const struct face *face, struct s
     return error;
 }
 
-/* Read-only or not is news for whoever runs the server: it is logged once each time. */
-static void tell_journal_state(struct server *server)
-{
-    struct journal_stats stats;
-    enum status state = journal_state(server->parts.journal), was = server->journal_state;
-    if (state == was)
-        return;
-    server->journal_state = state;
-    journal_stats(server->parts.journal, &stats);
-    if (state == STATUS_OK)
-        log_info("%s, writes resume",
-                 was == STATUS_NO_FILES ? "files can be opened again" : "the disk has room again");
-    else
-        log_error("read-only: %s", stats.reason);
-}
-
-static void on_journal(void *context)
+static void on_news(void *context)
 {
     struct server *server = context;
-    tell_journal_state(server);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_moved(&server->loops[i]);
 }
@@ -172,10 +155,6 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->parts = *parts;
     if (server->parts.refused_max == 0)
         server->parts.refused_max = LIMIT_REFUSED;
-    server->guard.journal = parts->journal;
-    server->guard.timeline = parts->timeline;
-    server->guard.lag_slow = parts->lag_slow_bytes;
-    server->guard.lag_max = parts->lag_max_bytes;
     server->started_ns = clock_monotonic_ns();
     commands_init(&server->commands);
     if (parts->resp->add_commands != NULL)
@@ -189,57 +168,26 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     info_add_sources(server);
     if (!listen_all(server, threads, problem, size))
         return false;
-    tell_journal_state(server);
-    journal_listen(parts->journal, on_journal, server);
+    hot_listen(parts->hot, on_news, server);
     names_listen(parts->names, on_name, server);
-    int error = work_start(&server->work, parts->hot, parts->names, &server->guard,
-                           (unsigned)parts->options->workers);
-    if (error) {
-        snprintf(problem, size, "cannot start the workers: %s", uv_strerror(error));
-        return false;
-    }
     for (unsigned i = 0; i < threads; i++) {
-        error = loop_run(&server->loops[i]);
+        int error = loop_run(&server->loops[i]);
         if (error) {
             snprintf(problem, size, "cannot start an I/O thread: %s", uv_strerror(error));
             server_stop(server);
             return false;
         }
     }
-    atomic_store(&server->running, true);
     return true;
 }
 
 void server_stop(struct server *server)
 {
-    atomic_store(&server->guard.stopping, true);
+    hot_refuse_writes(server->parts.hot);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_stop(&server->loops[i]);
     for (unsigned i = 0; i < server->loop_count; i++)
         loop_join(&server->loops[i]);
-    work_stop(&server->work);
-}
-
-void server_store_failed(struct server *server, const char *why)
-{
-    snprintf(server->store_failure, sizeof server->store_failure, "%s: %s",
-             status_sentence(STATUS_STORE_FAILED), why);
-    atomic_store(&server->guard.store_failed, true);
-}
-
-const char *server_sentence(const struct server *server, enum status status)
-{
-    bool known = status == STATUS_STORE_FAILED && atomic_load(&server->guard.store_failed);
-    return known ? server->store_failure : status_sentence(status);
-}
-
-void server_projected(struct server *server, uint64_t position)
-{
-    guard_projected(&server->guard, position);
-    if (!atomic_load(&server->running))
-        return;
-    for (unsigned i = 0; i < server->loop_count; i++)
-        loop_moved(&server->loops[i]);
 }
 
 void server_trim(struct server *server, bool anyway)
@@ -252,7 +200,6 @@ void server_trim(struct server *server, bool anyway)
 
 void server_free(struct server *server)
 {
-    atomic_store(&server->running, false);
     if (server->parts.names != NULL)
         names_listen(server->parts.names, NULL, NULL);
     for (unsigned i = 0; i < server->loop_count; i++)

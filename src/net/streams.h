@@ -7,7 +7,6 @@
 #ifndef LAUD_NET_STREAMS_H
 #define LAUD_NET_STREAMS_H
 
-struct job;
 struct loop;
 
 struct streams_ops {
@@ -15,7 +14,6 @@ struct streams_ops {
     void (*close)(void *streams);     /* all handles of the loop are closed */
     void (*stop)(void *streams);      /* the server stops: all streams end */
     void (*wait)(void *streams);      /* the thread is about to wait for events */
-    void (*take_back)(void *streams, struct job *job); /* a worker has done a job of a stream */
 };
 
 #endif

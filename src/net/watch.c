@@ -132,10 +132,11 @@ static void put_word(struct remade *remade, enum op_word word, const struct hot_
         put_text(remade, name_text(names, request->name));
         break;
     case WORD_TYPE:
-        put_text(remade, type_text(names, request->type));
+        put_text(remade, type_text(names, request->action == HOT_TOP ? request->top.type
+                                                                     : request->list.type));
         break;
     case WORD_DELTA:
-        snprintf(number, sizeof number, "%lld", (long long)request->delta);
+        snprintf(number, sizeof number, "%lld", (long long)request->change.delta);
         put_text(remade, number);
         break;
     case WORD_ITEM:

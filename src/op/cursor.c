@@ -40,7 +40,7 @@ static uint64_t checksum(const struct hot_request *request, struct store_listed 
     ASSERT(by_item || request->action == HOT_LIST_REACTIONS);
     uint64_t list = by_item ? CURSOR_REACTORS : CURSOR_REACTIONS;
     struct id owner = by_item ? request->items[0].id : request->user;
-    uint16_t type = by_item ? request->items[0].type : request->type;
+    uint16_t type = by_item ? request->items[0].type : request->list.type;
     uint64_t words[] = {
         listed.time_s, listed.id.hi, listed.id.lo,
         owner.hi,      owner.lo,     list << 32 | (uint64_t)request->name << 16 | type,
@@ -137,12 +137,13 @@ static uint64_t round_checksum(const struct hot_request *request, const struct r
 
 size_t cursor_write_round(const struct hot_request *request, char out[CURSOR_ROUND_TEXT])
 {
-    struct round round = {.since_s = request->until_s};
-    if (request->more)
-        round = (struct round){request->since_s, request->until_s, request->after};
+    struct round round = {.since_s = request->changes.until_s};
+    if (request->changes.more)
+        round = (struct round){request->changes.since_s, request->changes.until_s,
+                               request->changes.after};
     size_t at = put(out, 0, round_checksum(request, &round), 16);
     at = put(out, at, round.since_s, 8);
-    if (!request->more)
+    if (!request->changes.more)
         return at;
     at = put(out, at, round.until_s, 8);
     at = put(out, at, round_list(&round), 8);
@@ -175,8 +176,8 @@ bool cursor_read_round(struct hot_request *request, struct text text)
         return false;
     if (sum != round_checksum(request, &round))
         return false;
-    request->since_s = round.since_s;
-    request->until_s = round.until_s;
-    request->after = round.after;
+    request->changes.since_s = round.since_s;
+    request->changes.until_s = round.until_s;
+    request->changes.after = round.after;
     return true;
 }

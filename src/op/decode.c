@@ -145,7 +145,7 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
             return status;
     }
     d->request->items = items;
-    d->request->answers = d->scratch->answers + d->scratch->used;
+    hot_request_set_answers(d->request, d->scratch->answers + d->scratch->used);
     d->request->item_count = count;
     d->scratch->used += count;
     return STATUS_OK;
@@ -211,7 +211,7 @@ static enum status decode_delta(struct decoding *d, struct text word)
     }
     if (!good)
         return op_refuse(d, STATUS_BAD_ARGUMENT, "a delta must be a signed 64-bit decimal", word);
-    d->request->delta = (int64_t)(negative ? 0 - value : value);
+    d->request->change.delta = (int64_t)(negative ? 0 - value : value);
     return STATUS_OK;
 }
 
@@ -236,8 +236,8 @@ static RARE enum status find_follow(struct decoding *d)
     if (kind < 0 && status == STATUS_OK)
         status = ask_for(d, follow, NAME_KIND, &kind);
     bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
-    d->request->type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
-    d->request->follow = known ? (uint8_t)kind : NAME_UNKNOWN;
+    d->request->list.type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
+    d->request->list.follow = known ? (uint8_t)kind : NAME_UNKNOWN;
     return status;
 }
 
@@ -263,7 +263,9 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
             status = decode_delta(d, *word++);
             break;
         case WORD_TYPE:
-            status = decode_type(d, *word++, &d->request->type);
+            status = decode_type(d, *word++,
+                                 d->spec->action == HOT_TOP ? &d->request->top.type
+                                                            : &d->request->list.type);
             break;
         case WORD_ITEM:
             status = decode_items(d, word++, 1);
@@ -287,7 +289,7 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
 /* What changes nothing, as adding 0, is not worth a name: those are few, and for ever. */
 static bool creates_names(const struct hot_request *request)
 {
-    return request->action == HOT_SET || (request->action == HOT_ADD && request->delta != 0);
+    return request->action == HOT_SET || (request->action == HOT_ADD && request->change.delta != 0);
 }
 
 /* All words are good: may its names be used? Only then, and seldom, the new ones are made. */
@@ -312,15 +314,10 @@ static enum status decode_write(struct decoding *d, const struct text *args, uin
 /* What every request has, whatever its operation is. */
 static void begin_request(struct hot_request *request, const struct op_spec *spec, uint32_t time_s)
 {
-    request->action = spec->action;
-    request->status = STATUS_OK;
-    request->name = NAME_INDEX_LIKE;
-    request->has_token = false;
-    request->memory_only = false;
-    request->op = (uint8_t)(spec - op_specs);
-    request->own = false;
-    request->time_s = time_s;
-    request->item_count = 0;
+    *request = (struct hot_request){.action = spec->action,
+                                    .name = NAME_INDEX_LIKE,
+                                    .op = (uint8_t)(spec - op_specs),
+                                    .time_s = time_s};
 }
 
 void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch *scratch,
@@ -330,7 +327,7 @@ void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch 
     begin_request(request, &op_specs[OP_COUNTS], time_s);
     scratch->items[scratch->used] = *item;
     request->items = scratch->items + scratch->used;
-    request->answers = scratch->answers + scratch->used;
+    hot_request_set_answers(request, scratch->answers + scratch->used);
     request->item_count = 1;
     request->own = true;
     scratch->used++;

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "base/decimal.h"
 #include "op/cursor.h"
 #include "trend/trends.h"
 
@@ -23,9 +24,9 @@ static enum status decode_token(struct decoding *d, const struct text *words)
         return op_refuse(d, STATUS_BAD_ARGUMENT, "a token must be 1 to 64 bytes", words[1]);
     const struct item *item = d->request->items;
     XXH128_hash_t token = XXH3_128bits_withSeed(words[1].bytes, words[1].length, d->request->name);
-    d->request->has_token = true;
-    d->request->token[0] = hash_3(token.high64, item->id.lo, item->type);
-    d->request->token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
+    d->request->change.has_token = true;
+    d->request->change.token[0] = hash_3(token.high64, item->id.lo, item->type);
+    d->request->change.token[1] = hash_3(token.low64, item->id.hi, item->id.lo);
     return STATUS_OK;
 }
 
@@ -36,28 +37,41 @@ enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_
         return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     if (*items < 2 || !text_is(words[*items - 2], "COLD"))
         return STATUS_OK;
-    d->request->memory_only = text_is(last, "skip");
-    if (!d->request->memory_only && !text_is(last, "ask"))
+    d->request->read.memory_only = text_is(last, "skip");
+    if (!d->request->read.memory_only && !text_is(last, "ask"))
         return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
     *items -= 2;
     return *items > 0 ? STATUS_OK : op_refuse_arity(d->spec, d->scratch);
 }
 
+#define LIMIT_DIGITS 9 /* of the number after LIMIT, with leading zeros */
+
+/* What a request asks for at most, wherever its action has that. */
+static uint32_t *limit_of(struct hot_request *request)
+{
+    switch (request->action) {
+    case HOT_FORGET:
+    case HOT_DROP:
+        return &request->remove.limit;
+    case HOT_CHANGES:
+        return &request->changes.limit;
+    case HOT_TOP:
+        return &request->top.limit;
+    default:
+        ASSERT((hot_flags(request->action) & HOT_IS_QUERY) != 0);
+        return &request->list.limit;
+    }
+}
+
 static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
 {
-    uint32_t value = 0;
-    bool good = word.length > 0 && word.length <= 9;
-    for (size_t i = 0; good && i < word.length; i++) {
-        unsigned digit = (unsigned char)word.bytes[i] - (unsigned)'0';
-        good = digit <= 9;
-        value = value * 10 + digit;
-    }
-    if (!good || value == 0 || value > most) {
+    uint64_t value = 0;
+    if (word.length > LIMIT_DIGITS || !decimal_read(word, most, &value) || value == 0) {
         char expected[64];
         snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return op_refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
-    d->request->limit = value;
+    *limit_of(d->request) = (uint32_t)value;
     return STATUS_OK;
 }
 
@@ -73,7 +87,7 @@ struct paging {
 
 static bool read_list_place(struct hot_request *request, struct text text)
 {
-    return cursor_read(request, text, &request->after);
+    return cursor_read(request, text, &request->list.after);
 }
 
 static const struct paging pagings[EXTRA_TOTAL] = {
@@ -111,9 +125,7 @@ static enum status decode_page(struct decoding *d, const struct text *words, uin
     const struct paging *paging = &pagings[d->spec->extra];
     bool limited = false, placed = false;
     enum status status = STATUS_OK;
-    d->request->limit = paging->usual;
-    d->request->after = (struct store_listed){0};
-    d->request->since_s = d->request->until_s = 0;
+    *limit_of(d->request) = paging->usual;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
@@ -137,7 +149,7 @@ static enum status decode_window(struct decoding *d, struct text word)
     } windows[] = {{"hour", TREND_HOUR}, {"day", TREND_DAY}, {"week", TREND_WEEK}};
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         if (text_is(word, windows[i].word)) {
-            d->request->window = (uint8_t)windows[i].window;
+            d->request->top.window = (uint8_t)windows[i].window;
             return STATUS_OK;
         }
     }
@@ -148,8 +160,8 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
 {
     bool limited = false, windowed = false;
     enum status status = STATUS_OK;
-    d->request->limit = LIMIT_TOP_USUAL;
-    d->request->window = TREND_NONE;
+    d->request->top.limit = LIMIT_TOP_USUAL;
+    d->request->top.window = TREND_NONE;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;

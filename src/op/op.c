@@ -18,14 +18,13 @@
                                                                                   : 4)
 
 const struct op_spec op_specs[] = {
-#define OP(code, op_name, op_action, op_shape, op_words, op_extra, args, items, op_sort, text)     \
+#define OP(code, op_name, op_action, op_shape, op_words, op_extra, args, items, text)              \
     {.name = op_name,                                                                              \
      .arguments = args,                                                                            \
      .summary = text,                                                                              \
      .action = op_action,                                                                          \
      .shape = SHAPE_##op_shape,                                                                    \
      .extra = EXTRA_##op_extra,                                                                    \
-     .sort = OP_##op_sort,                                                                         \
      .items_max = items,                                                                           \
      .args_min = WORD_COUNT(op_words),                                                             \
      .args_max = (items) > 1 ? UINT16_MAX : WORD_COUNT(op_words) + EXTRA_WORDS(EXTRA_##op_extra),  \

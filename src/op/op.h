@@ -23,15 +23,12 @@
 #define OP_FOLLOWED_TYPE "user"
 
 enum op_code {
-#define OP(code, name, action, shape, words, extra, arguments, items, sort, summary) OP_##code,
+#define OP(code, name, action, shape, words, extra, arguments, items, summary) OP_##code,
 #define ROUTE(code, method, path, words)
 #include "op/op.def"
 #undef ROUTE
 #undef OP
 };
-
-/* For tokens of which role: what removes undoes more than one reaction, and is for admins. */
-enum op_sort { OP_READS, OP_WRITES, OP_REMOVES };
 
 /* A word that an operation takes. */
 enum op_word {
@@ -86,7 +83,6 @@ struct op_spec {
     enum hot_action action;
     enum op_shape shape;
     enum op_extra extra;
-    enum op_sort sort;
     uint16_t items_max;
     uint16_t args_min;           /* how many words there are */
     uint16_t args_max;           /* with the extra ones; UINT16_MAX: as many as there are */
@@ -95,7 +91,13 @@ struct op_spec {
 
 static inline bool op_writes(const struct op_spec *spec)
 {
-    return spec->sort != OP_READS;
+    return (hot_flags(spec->action) & HOT_WRITES) != 0;
+}
+
+/* Can it undo more than one reaction? */
+static inline bool op_removes(const struct op_spec *spec)
+{
+    return (hot_flags(spec->action) & HOT_REMOVES) != 0;
 }
 
 /* Does it act for a user? That is then its first word. */

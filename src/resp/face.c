@@ -363,7 +363,7 @@ static bool resp_write_error(const struct conn *conn, struct buffer *out, enum s
 static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                        const struct names *names)
 {
-    const struct hot_request *request = &job->requests[index];
+    const struct hot_request *request = &job->submission.requests[index];
     const struct resp_connection *session = job->exchange;
     return request->status == STATUS_OK
                ? reply_write(&job->out, request, scratch, names, session->resp3)
@@ -375,7 +375,7 @@ static bool resp_take_back(struct conn *conn, const struct job *job)
 {
     multi_enter(conn);
     bool written = buffer_append(&conn->out, job->out.bytes, job->out.length);
-    conn->replies += job->count;
+    conn->replies += job->submission.count;
     multi_leave(conn);
     return written;
 }

@@ -169,7 +169,7 @@ static enum status admit(struct conn *conn)
     if (!multi_of(conn)->writes)
         return STATUS_OK;
     enum status status =
-        guard_admit_writes(&conn->loop->server->guard, &conn->loop->pacer, clock_monotonic_ns());
+        hot_admit(conn->loop->server->parts.hot, &conn->loop->pacer, clock_monotonic_ns());
     return status == STATUS_BLOCKED ? STATUS_OK : status; /* the first write waits */
 }
 

@@ -40,15 +40,15 @@ static bool write_value(struct buffer *out, const struct hot_request *request,
                         const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
     (void)scratch, (void)names, (void)resp3;
-    return resp_integer(out, request->value);
+    return resp_integer(out, request->change.value);
 }
 
 static bool write_removal(struct buffer *out, const struct hot_request *request,
                           const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
     (void)scratch, (void)names, (void)resp3;
-    return resp_array(out, 2) && resp_integer(out, request->value) &&
-           resp_integer(out, request->more);
+    return resp_array(out, 2) && resp_integer(out, request->remove.removed) &&
+           resp_integer(out, request->remove.more);
 }
 
 static bool write_flags(struct buffer *out, const struct hot_request *request,
@@ -59,8 +59,8 @@ static bool write_flags(struct buffer *out, const struct hot_request *request,
         return false;
     char *at = out->bytes + out->length;
     for (uint32_t i = 0; i < request->item_count; i++) {
-        bool live =
-            request->name < LIMIT_NAMES && kind_set_has(&request->answers[i].kinds, request->name);
+        bool live = request->name < LIMIT_NAMES &&
+                    kind_set_has(&request->read.answers[i].kinds, request->name);
         memcpy(at, live ? ":1\r\n" : ":0\r\n", 4);
         at += 4;
     }
@@ -113,7 +113,7 @@ static bool write_counts(struct buffer *out, const struct hot_request *request,
 {
     bool written = resp_array(out, request->item_count);
     for (uint32_t i = 0; written && i < request->item_count; i++) {
-        const struct hot_answer *answer = &request->answers[i];
+        const struct hot_answer *answer = &request->read.answers[i];
         written = buffer_reserve(out, LINE_ROOM + answer->count * COUNTER_ROOM);
         if (written)
             buffer_end(out, put_counters(out->bytes + out->length, answer, scratch, names, resp3));
@@ -126,7 +126,7 @@ static bool write_feed(struct buffer *out, const struct hot_request *request,
 {
     bool written = resp_array(out, request->item_count);
     for (uint32_t i = 0; written && i < request->item_count; i++) {
-        const struct hot_answer *answer = &request->answers[i];
+        const struct hot_answer *answer = &request->read.answers[i];
         size_t kinds = count_kinds(&answer->kinds);
         written =
             buffer_reserve(out, 3 * LINE_ROOM + kinds * NAME_ROOM + answer->count * COUNTER_ROOM);
@@ -170,19 +170,20 @@ static bool write_list(struct buffer *out, const struct hot_request *request,
     (void)resp3;
     enum op_shape shape = op_shape(request);
     bool paged = shape != SHAPE_FRIENDS;
-    if (!buffer_reserve(out, 2 * LINE_ROOM + CURSOR_TEXT + request->count * LISTED_ROOM))
+    if (!buffer_reserve(out, 2 * LINE_ROOM + CURSOR_TEXT + request->list.count * LISTED_ROOM))
         return false;
-    const struct store_listed *listed = scratch->listed + request->first;
-    const struct name *type =
-        shape == SHAPE_ITEMS && request->count > 0 ? names_type(names, request->type) : NULL;
-    char *at = put_line(out->bytes + out->length, '*', paged + 2 * (uint64_t)request->count);
+    const struct store_listed *listed = scratch->listed + request->list.first;
+    const struct name *type = shape == SHAPE_ITEMS && request->list.count > 0
+                                  ? names_type(names, request->list.type)
+                                  : NULL;
+    char *at = put_line(out->bytes + out->length, '*', paged + 2 * (uint64_t)request->list.count);
     if (paged) {
         char cursor[CURSOR_TEXT];
         size_t length =
-            request->more ? cursor_write(request, listed[request->count - 1], cursor) : 0;
+            request->list.more ? cursor_write(request, listed[request->list.count - 1], cursor) : 0;
         at = put_bulk(at, cursor, length);
     }
-    for (uint32_t i = 0; i < request->count; i++)
+    for (uint32_t i = 0; i < request->list.count; i++)
         at = put_line(put_id(at, listed[i].id, type), ':', hot_shown_s(scratch, listed[i].time_s));
     buffer_end(out, at);
     return true;
@@ -193,14 +194,15 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
 {
     (void)resp3;
     char cursor[CURSOR_ROUND_TEXT];
-    if (!buffer_reserve(out, 3 * LINE_ROOM + CURSOR_ROUND_TEXT + request->count * CHANGE_ROOM))
+    if (!buffer_reserve(out,
+                        3 * LINE_ROOM + CURSOR_ROUND_TEXT + request->changes.count * CHANGE_ROOM))
         return false;
-    char *at = put_line(out->bytes + out->length, '*', 2 + 4 * (uint64_t)request->count);
+    char *at = put_line(out->bytes + out->length, '*', 2 + 4 * (uint64_t)request->changes.count);
     size_t length = cursor_write_round(request, cursor);
     at = put_bulk(at, cursor, length);
-    at = put_line(at, ':', request->more);
-    for (uint32_t i = 0; i < request->count; i++) {
-        const struct store_listed *change = &scratch->listed[request->first + i];
+    at = put_line(at, ':', request->changes.more);
+    for (uint32_t i = 0; i < request->changes.count; i++) {
+        const struct store_listed *change = &scratch->listed[request->changes.first + i];
         at = put_name(at, names, change->kind);
         at = put_id(at, change->id, names_type(names, change->type));
         at = put_line(at, ':', !change->cleared);
@@ -216,18 +218,18 @@ static bool write_top(struct buffer *out, const struct hot_request *request,
 {
     (void)resp3;
     char text[LIMIT_ITEM_TEXT];
-    if (!buffer_reserve(out, LINE_ROOM + request->count * LISTED_ROOM))
+    if (!buffer_reserve(out, LINE_ROOM + request->top.count * LISTED_ROOM))
         return false;
     size_t before = 0;
-    if (request->count > 0) {
-        const struct name *type = names_type(names, request->type);
+    if (request->top.count > 0) {
+        const struct name *type = names_type(names, request->top.type);
         memcpy(text, type->text, type->length);
         before = type->length;
         text[before++] = ':';
     }
-    const struct ranked *ranked = scratch->ranked + request->first;
-    char *at = put_line(out->bytes + out->length, '*', 2 * (uint64_t)request->count);
-    for (uint32_t i = 0; i < request->count; i++) {
+    const struct ranked *ranked = scratch->ranked + request->top.first;
+    char *at = put_line(out->bytes + out->length, '*', 2 * (uint64_t)request->top.count);
+    for (uint32_t i = 0; i < request->top.count; i++) {
         at = put_bulk(at, text, before + id_format(ranked[i].id, text + before));
         *at++ = ':';
         at = decimal_write_signed(at, ranked[i].value);

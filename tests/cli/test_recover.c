@@ -111,7 +111,7 @@ static bool start(const char *store, const char *memory)
 static void stop(void)
 {
     if (started.parts.hot != NULL)
-        hot_memory_stop(started.parts.hot);
+        hot_stop(started.parts.hot);
     if (started.parts.journal != NULL)
         journal_close(started.parts.journal);
     recover_close(&started.parts);

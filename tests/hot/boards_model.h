@@ -48,7 +48,7 @@ static enum status top(struct bed *bed, uint32_t type, uint32_t name, uint32_t l
                        struct hot_request *request)
 {
     *request = (struct hot_request){
-        .action = HOT_TOP, .type = types[type], .name = names[name], .limit = limit};
+        .action = HOT_TOP, .top.type = types[type], .name = names[name], .top.limit = limit};
     return bed_run(bed, request);
 }
 
@@ -59,9 +59,9 @@ static void expect_top(struct bed *bed, const struct model *model, uint32_t type
     struct hot_request request;
     assert_int_equal(top(bed, type, name, limit, &request), STATUS_OK);
     uint32_t count = model_top(model, type, name, expected);
-    assert_int_equal(request.count, count < limit ? count : limit);
-    for (uint32_t i = 0; i < request.count; i++) {
-        struct ranked got = bed->scratch.ranked[request.first + i];
+    assert_int_equal(request.top.count, count < limit ? count : limit);
+    for (uint32_t i = 0; i < request.top.count; i++) {
+        struct ranked got = bed->scratch.ranked[request.top.first + i];
         assert_true(got.value == expected[i].value);
         assert_true(id_equal(got.id, expected[i].id));
     }

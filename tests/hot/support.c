@@ -40,8 +40,16 @@ static enum status recorder_state(struct journal *journal)
     return STATUS_OK;
 }
 
+static enum status recorder_admit(struct journal *journal, size_t bytes)
+{
+    struct recorder *recorder = (struct recorder *)journal;
+    assert_true(bytes <= LIMIT_ADMIT_BYTES);
+    return recorder->admit != NULL ? recorder->admit(recorder->context) : STATUS_OK;
+}
+
 /* What is recorded is as good as on disk. */
 static const struct journal_ops recorder_ops = {.name = "recorder",
+                                                .admit = recorder_admit,
                                                 .append = recorder_append,
                                                 .appended = recorder_appended,
                                                 .durable = recorder_appended,
@@ -125,11 +133,13 @@ static void open_hot(struct bed *bed)
     bed->options.filters = bed->filters;
     bed->hot = hot_memory_open(&bed->options);
     assert_non_null(bed->hot);
+    hot_memory_of(bed->hot)->admission.pieces_ns = BED_PIECES_NS;
 }
 
 static void open_store(struct bed *bed)
 {
-    bed->store = store_memory_open(&bed->store_budget);
+    bed->store =
+        bed->open_store != NULL ? bed->open_store(bed) : store_memory_open(&bed->store_budget);
     bed->filters = filters_new(&bed->budget, bed->options.seed);
     assert_non_null(bed->store);
     assert_non_null(bed->filters);
@@ -161,9 +171,11 @@ void bed_start(struct bed *bed)
     assert_non_null(hot->loads.base);
 }
 
-void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+void bed_open_over(struct bed *bed, uint64_t limit, struct hot_memory_options options,
+                   struct store *(*open_store_fn)(struct bed *bed))
 {
     memset(bed, 0, sizeof(*bed));
+    bed->open_store = open_store_fn;
     bed->budget.limit = limit;
     bed->store_budget.limit = GIB(64);
     bed->options = options;
@@ -173,6 +185,11 @@ void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options 
     open_hot(bed);
     recorder_open(&bed->recorder);
     bed_start(bed);
+}
+
+void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+{
+    bed_open_over(bed, limit, options, NULL);
 }
 
 void bed_close(struct bed *bed)
@@ -306,6 +323,15 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     bed_start(bed);
 }
 
+void bed_replay(struct bed *bed, uint32_t now_s)
+{
+    assert_null(bed->store);
+    hot_close(bed->hot);
+    open_hot(bed);
+    assert_int_equal(replay(bed, now_s), STATUS_OK);
+    hot_memory_set_journal(bed->hot, &bed->recorder.journal);
+}
+
 void bed_keep(struct bed *bed, uint32_t now_s)
 {
     keeper_round(hot_memory_of(bed->hot), now_s * 1000ULL);
@@ -313,13 +339,11 @@ void bed_keep(struct bed *bed, uint32_t now_s)
 
 enum status bed_run(struct bed *bed, struct hot_request *request)
 {
-    bed->scratch.used = 0;
-    bed->scratch.listed_used = 0;
-    bed->scratch.ranked_used = 0;
+    hot_scratch_clear(&bed->scratch);
     request->status = STATUS_COUNT;
-    if (hot_run(bed->hot, request, 1, &bed->scratch) == 0) {
+    if (hot_try(bed->hot, request, 1, &bed->scratch) == 0) {
         bed->waited++;
-        hot_run_blocking(bed->hot, 0, request, 1, &bed->scratch);
+        hot_memory_run_blocking(bed->hot, 0, request, 1, &bed->scratch);
     }
     return request->status;
 }
@@ -334,7 +358,7 @@ int64_t bed_change(struct bed *bed, enum hot_action action, struct id user, uint
                                   .item_count = 1,
                                   .time_s = time_s};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 int64_t bed_add(struct bed *bed, struct item item, uint8_t name, int64_t delta)
@@ -343,10 +367,10 @@ int64_t bed_add(struct bed *bed, struct item item, uint8_t name, int64_t delta)
                                   .name = name,
                                   .items = &item,
                                   .item_count = 1,
-                                  .delta = delta,
+                                  .change.delta = delta,
                                   .time_s = 1};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
@@ -358,7 +382,7 @@ bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
                                   .items = &item,
                                   .item_count = 1,
                                   .time_s = 1,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     return kind_set_has(&answer.kinds, kind);
 }
@@ -366,8 +390,11 @@ bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
 int64_t bed_count(struct bed *bed, struct item item, uint8_t name)
 {
     struct hot_answer answer;
-    struct hot_request request = {
-        .action = HOT_COUNTS, .items = &item, .item_count = 1, .time_s = 1, .answers = &answer};
+    struct hot_request request = {.action = HOT_COUNTS,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = 1,
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     for (uint32_t i = 0; i < answer.count; i++)
         if (bed->scratch.counters[answer.first + i].name == name)

@@ -186,12 +186,12 @@ static void test_unknown(void **state)
     struct hot_request request;
     bed_open(&bed, MIB(64), bed_options());
     assert_int_equal(top(&bed, 1, 1, 100, &request), STATUS_OK);
-    assert_int_equal(request.count, 0);
+    assert_int_equal(request.top.count, 0);
     request = (struct hot_request){
-        .action = HOT_TOP, .type = UINT16_MAX, .name = UINT8_MAX, .limit = LIMIT_TOP};
+        .action = HOT_TOP, .top.type = UINT16_MAX, .name = UINT8_MAX, .top.limit = LIMIT_TOP};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.count, 0);
-    request.window = TREND_DAY;
+    assert_int_equal(request.top.count, 0);
+    request.top.window = TREND_DAY;
     assert_int_equal(bed_run(&bed, &request), STATUS_NO_WINDOWS);
     bed_close(&bed);
 }
@@ -213,8 +213,8 @@ static void test_a_floor_that_rises(void **state)
     board_raise(shard, part, (struct ranked){.value = 7});
     bed_add(&bed, model_item(1, 2), names[1], 1);
     assert_int_equal(top(&bed, 1, 1, 2, &request), STATUS_OK);
-    assert_int_equal(request.count, 2);
-    assert_int_equal(bed.scratch.ranked[request.first + 1].value, 6);
+    assert_int_equal(request.top.count, 2);
+    assert_int_equal(bed.scratch.ranked[request.top.first + 1].value, 6);
     bed_close(&bed);
 }
 
@@ -232,8 +232,8 @@ static void test_extremes(void **state)
     bed_add(&bed, model_item(0, 2), names[0], -1);
     bed_add(&bed, model_item(0, 3), names[0], 1);
     assert_int_equal(top(&bed, 0, 0, 10, &request), STATUS_OK);
-    assert_int_equal(request.count, 4);
-    const struct ranked *got = bed.scratch.ranked + request.first;
+    assert_int_equal(request.top.count, 4);
+    const struct ranked *got = bed.scratch.ranked + request.top.first;
     assert_true(got[0].value == INT64_MAX && got[1].value == 1 && got[2].value == -1 &&
                 got[3].value == INT64_MIN);
     bed_close(&bed);
@@ -252,13 +252,13 @@ static void test_bounds(void **state)
                 bed_add(&bed, (struct item){.id.lo = i, .type = (uint16_t)type}, 3, i + 1);
     for (uint32_t type = 0; type < 200; type++) {
         struct hot_request request = {
-            .action = HOT_TOP, .type = (uint16_t)type, .name = 3, .limit = 20};
+            .action = HOT_TOP, .top.type = (uint16_t)type, .name = 3, .top.limit = 20};
         enum status status = bed_run(&bed, &request);
         assert_true(status == STATUS_OK || status == STATUS_BOARD_OFF);
         off += status == STATUS_BOARD_OFF;
         kept += status == STATUS_OK;
         for (uint32_t i = 0; status == STATUS_OK && i < 20; i++)
-            assert_int_equal(bed.scratch.ranked[request.first + i].value, 3 * (20 - i));
+            assert_int_equal(bed.scratch.ranked[request.top.first + i].value, 3 * (20 - i));
     }
     assert_true(off > 0 && kept > 0);
     struct hot_stats stats = bed_stats(&bed);
@@ -287,7 +287,7 @@ static void test_no_memory(void **state)
                                       .name = names[0],
                                       .items = &item,
                                       .item_count = 1,
-                                      .delta = 1000,
+                                      .change.delta = 1000,
                                       .time_s = 1};
         if (bed_run(&bed, &request) == STATUS_OK)
             *value += 1000;

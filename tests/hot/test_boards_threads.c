@@ -22,8 +22,8 @@ static struct item numbered(uint32_t number)
 static void run(struct hot_request *request, unsigned worker, struct hot_scratch *scratch)
 {
     scratch->ranked_used = 0;
-    if (hot_run(bed.hot, request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, worker, request, 1, scratch);
+    if (hot_try(bed.hot, request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, worker, request, 1, scratch);
 }
 
 static int64_t add(uint32_t number, int64_t delta, unsigned worker, struct hot_scratch *scratch)
@@ -33,24 +33,25 @@ static int64_t add(uint32_t number, int64_t delta, unsigned worker, struct hot_s
                                   .name = NAME,
                                   .items = &item,
                                   .item_count = 1,
-                                  .delta = delta,
+                                  .change.delta = delta,
                                   .time_s = 1};
     run(&request, worker, scratch);
     if (request.status != STATUS_OK)
         abort();
-    return request.value;
+    return request.change.value;
 }
 
 /* In order, and this one with its value among them. */
 static void look(struct id id, int64_t value, unsigned worker, struct hot_scratch *scratch)
 {
-    struct hot_request request = {.action = HOT_TOP, .type = TYPE, .name = NAME, .limit = LIMIT};
+    struct hot_request request = {
+        .action = HOT_TOP, .top.type = TYPE, .name = NAME, .top.limit = LIMIT};
     run(&request, worker, scratch);
     if (request.status == STATUS_BOARD_COUNTING)
         return;
     bool found = false;
-    const struct ranked *ranked = scratch->ranked + request.first;
-    for (uint32_t i = 0; i < request.count; i++) {
+    const struct ranked *ranked = scratch->ranked + request.top.first;
+    for (uint32_t i = 0; i < request.top.count; i++) {
         if (i > 0 && ranked_order(ranked[i - 1], ranked[i]) >= 0)
             abort();
         found = found || (id_equal(ranked[i].id, id) && ranked[i].value == value);
@@ -118,13 +119,14 @@ static void expect_exact(void)
             best[at] = entry;
         count += entry.value != 0 && count < LIMIT;
     }
-    struct hot_request request = {.action = HOT_TOP, .type = TYPE, .name = NAME, .limit = LIMIT};
+    struct hot_request request = {
+        .action = HOT_TOP, .top.type = TYPE, .name = NAME, .top.limit = LIMIT};
     while (bed_run(&bed, &request) == STATUS_BOARD_COUNTING) /* the filler may rest for longer */
         continue;
     assert_int_equal(request.status, STATUS_OK);
-    assert_int_equal(request.count, count);
+    assert_int_equal(request.top.count, count);
     for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(ranked_order(best[i], bed.scratch.ranked[request.first + i]), 0);
+        assert_int_equal(ranked_order(best[i], bed.scratch.ranked[request.top.first + i]), 0);
 }
 
 static void test_boards_while_all_moves(void **state)
@@ -176,11 +178,11 @@ static void test_stopped_before_the_journal(void **state)
     bed_keep(&bed, 1);
     struct hot_memory *hot = hot_memory_of(bed.hot);
     assert_true(keeper_start(hot) && boards_filler_start(hot));
-    hot_memory_stop(bed.hot);
+    hot_stop(bed.hot);
     bed.recorder.journal.ops = &closed;
     boards_recount(hot);
     assert_false(hot->boards.filler.running || hot->keeper.running);
-    hot_memory_stop(bed.hot);
+    hot_stop(bed.hot);
     bed_close(&bed);
 }
 

@@ -53,9 +53,9 @@ static struct hot_request random_change(struct chance *chance, struct item *item
     request.action = dice < 80 ? HOT_SET : dice < 85 ? HOT_CLEAR : HOT_ADD;
     if (request.action == HOT_ADD) {
         request.name = (uint8_t)(VIEW + chance_below(chance, 30));
-        request.delta = chance_below(chance, 2) ? 1 : (int64_t)1 << 33;
-        request.has_token = chance_below(chance, 2);
-        request.token[0] = chance_next(chance);
+        request.change.delta = chance_below(chance, 2) ? 1 : (int64_t)1 << 33;
+        request.change.has_token = chance_below(chance, 2);
+        request.change.token[0] = chance_next(chance);
     }
     return request;
 }
@@ -167,13 +167,15 @@ static const struct store_reader_functions fussy_reader = {.read_reactions = fus
 static struct hot_request numbered_like(enum hot_action action, struct item *item, uint64_t number)
 {
     *item = (struct item){.id = {.lo = number}};
-    return (struct hot_request){.action = action,
-                                .user = id_number(1),
-                                .name = 3,
-                                .items = item,
-                                .item_count = 1,
-                                .time_s = 5,
-                                .delta = 1};
+    struct hot_request request = {.action = action,
+                                  .user = id_number(1),
+                                  .name = 3,
+                                  .items = item,
+                                  .item_count = 1,
+                                  .time_s = 5};
+    if (action == HOT_ADD)
+        request.change.delta = 1;
+    return request;
 }
 
 /* Refused over and over: the same error each time, nothing changed, no memory lost. */
@@ -183,7 +185,7 @@ static void check_refused(struct bed *bed, enum hot_action action, uint64_t numb
     struct item item;
     struct hot_answer answer;
     struct hot_request request = numbered_like(action, &item, number);
-    request.answers = &answer;
+    hot_request_set_answers(&request, &answer);
     assert_int_equal(bed_run(bed, &request), expected);
     uint64_t used = memory_used(&bed->budget);
     size_t events = bed->recorder.count;
@@ -221,10 +223,10 @@ static void test_a_store_that_refuses(void **state)
     assert_int_equal(bed_count(&bed, (struct item){.id = {.lo = 1}}, 3), 1);
     struct hot_request request = numbered_like(HOT_SET, &item, 1);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 0);
+    assert_int_equal(request.change.value, 0);
     request = numbered_like(HOT_CLEAR, &item, 1);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 1);
+    assert_int_equal(request.change.value, 1);
     hot_memory_of(bed.hot)->store = &bed.store->reader;
     bed_close(&bed);
 }
@@ -255,7 +257,7 @@ static void test_waiting_for_an_item_takes_no_memory(void **state)
     fussy.status = STATUS_OK;
     request = numbered_like(HOT_CLEAR, &item, 1);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 1);
+    assert_int_equal(request.change.value, 1);
     assert_int_equal(bed_count(&bed, item, 3), 0);
     hot->store = &bed.store->reader;
     bed_close(&bed);

@@ -128,16 +128,16 @@ static void operation_add(struct run *run, struct hot_request *request, struct o
 {
     struct chance *chance = &run->chance;
     request->name = chance_below(chance, 2) ? VIEW : SHARE;
-    request->delta = chance_below(chance, 10) == 0 ? (int64_t)(chance_next(chance) >> 24)
-                                                   : (int64_t)chance_below(chance, 9) - 4;
-    request->has_token = chance_below(chance, 100) == 0;
-    if (!request->has_token)
+    request->change.delta = chance_below(chance, 10) == 0 ? (int64_t)(chance_next(chance) >> 24)
+                                                          : (int64_t)chance_below(chance, 9) - 4;
+    request->change.has_token = chance_below(chance, 100) == 0;
+    if (!request->change.has_token)
         return;
     /* a token is a hash of item and counter too: each number belongs to one of both */
     operation->token = (run->now_s / 400 * 2 + chance_below(chance, 3)) % TOKENS;
     request->name = VIEW;
-    request->delta = 3;
-    request->token[0] = operation->token;
+    request->change.delta = 3;
+    request->change.token[0] = operation->token;
     operation->items[0] = operation->token * 37 % ITEMS;
     operation->real_items[0] = item_number(operation->items[0]);
 }
@@ -154,13 +154,14 @@ static void random_operation(struct run *run, struct hot_request *request,
                                     .time_s = run->now_s,
                                     .item_count = 1,
                                     .name = kinds[chance_below(chance, sizeof(kinds))],
-                                    .items = operation->real_items,
-                                    .answers = operation->answers};
+                                    .items = operation->real_items};
+    hot_request_set_answers(request, operation->answers);
     operation->user = random_user(chance);
     request->user = id_number(operation->user);
     if (request->action >= HOT_ASK)
         request->item_count = 1 + chance_below(chance, chance_below(chance, 8) == 0 ? PAGE : 6);
-    request->memory_only = request->action == HOT_FEED && chance_below(chance, 4) == 0;
+    if (request->action == HOT_FEED)
+        request->read.memory_only = chance_below(chance, 4) == 0;
     operation_items(run, request, operation);
     if (request->action == HOT_ADD)
         operation_add(run, request, operation);
@@ -170,12 +171,12 @@ static int64_t model_add(struct model *model, const struct hot_request *request,
                          const struct operation *operation)
 {
     int64_t *count = &model->counts[operation->items[0]][request->name];
-    uint32_t *added_s = request->has_token ? &model->token_times[operation->token] : NULL;
+    uint32_t *added_s = request->change.has_token ? &model->token_times[operation->token] : NULL;
     if (added_s != NULL && *added_s != 0 && request->time_s - *added_s <= TOKEN_TTL_S)
         return *count;
-    if (added_s != NULL && request->delta != 0)
+    if (added_s != NULL && request->change.delta != 0)
         *added_s = request->time_s;
-    return *count += request->delta;
+    return *count += request->change.delta;
 }
 
 static void check_counts(struct run *run, uint32_t item, const struct hot_answer *answer)
@@ -199,7 +200,7 @@ static void check_kinds(struct run *run, uint32_t place, const struct hot_reques
     for (size_t i = 0; i < sizeof(kinds); i++)
         if ((request->action == HOT_FEED || request->name == kinds[i]) &&
             run->model.live[place][kinds[i]] &&
-            (!request->memory_only || kind_set_has(&answer->kinds, kinds[i])))
+            (!request->read.memory_only || kind_set_has(&answer->kinds, kinds[i])))
             kind_set_add(&expected, kinds[i]);
     assert_memory_equal(&expected, &answer->kinds, sizeof(expected));
 }
@@ -211,11 +212,11 @@ static void check_answer(struct run *run, const struct hot_request *request,
     assert_int_equal(request->status, STATUS_OK);
     run->answers++;
     if (request->action == HOT_SET || request->action == HOT_CLEAR)
-        assert_int_equal(request->value,
+        assert_int_equal(request->change.value,
                          model_change(model, operation->places[0], operation->items[0],
                                       request->name, request->action == HOT_SET));
     else if (request->action == HOT_ADD)
-        assert_true(request->value == model_add(model, request, operation));
+        assert_true(request->change.value == model_add(model, request, operation));
     if (request->action < HOT_ASK)
         return;
     for (uint32_t i = 0; i < request->item_count; i++) {
@@ -255,11 +256,11 @@ static void run_batch(struct run *run)
     for (uint32_t i = 0; i < count; i++)
         random_operation(run, &run->requests[i], &run->operations[i]);
     bed->scratch.used = 0;
-    size_t done = hot_run(bed->hot, run->requests, count, &bed->scratch);
+    size_t done = hot_try(bed->hot, run->requests, count, &bed->scratch);
     if (done < count) {
         bed->waited++;
-        hot_run_blocking(bed->hot, chance_below(&run->chance, LIMIT_WORKERS), run->requests + done,
-                         count - done, &bed->scratch);
+        hot_memory_run_blocking(bed->hot, chance_below(&run->chance, LIMIT_WORKERS),
+                                run->requests + done, count - done, &bed->scratch);
     }
     for (uint32_t i = 0; i < count; i++)
         if (run->requests[i].status != STATUS_NO_MEMORY)
@@ -315,7 +316,7 @@ static void check_all(struct run *run)
     struct hot_request request = {.action = HOT_FEED,
                                   .time_s = run->now_s,
                                   .items = operation->real_items,
-                                  .answers = operation->answers};
+                                  .read.answers = operation->answers};
     for (uint32_t user = 0; user < USERS; user++) {
         request.user = id_number(user);
         for (uint32_t from = 0; from < slots_of(user); from += SLOTS) {

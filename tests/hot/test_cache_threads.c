@@ -69,9 +69,8 @@ static void fill(struct taker *taker, struct hot_request *request, struct page *
                                     .name = (uint8_t)chance_below(chance, KINDS),
                                     .time_s = 1000,
                                     .item_count = 1,
-                                    .items = page->items,
-                                    .delta = (int64_t)chance_below(chance, 100) - 30,
-                                    .answers = page->answers};
+                                    .items = page->items};
+    hot_request_set_answers(request, page->answers);
     page->user =
         chance_below(chance, 4) == 0 ? shape->own_users : chance_below(chance, shape->own_users);
     uint32_t user = page->user == shape->own_users
@@ -80,8 +79,10 @@ static void fill(struct taker *taker, struct hot_request *request, struct page *
     request->user = id_number(user);
     if (request->action >= HOT_ASK)
         request->item_count = 1 + chance_below(chance, PAGE);
-    if (request->action == HOT_ADD)
+    if (request->action == HOT_ADD) {
         request->name = VIEW;
+        request->change.delta = (int64_t)chance_below(chance, 100) - 30;
+    }
     for (uint32_t i = 0; i < request->item_count; i++) {
         page->slots[i] = chance_below(chance, shape->slots);
         page->items[i] = slot_item(shape, user, page->slots[i]);
@@ -116,7 +117,7 @@ static void judge(struct taker *taker, const struct hot_request *request, const 
     }
     taker->mistakes += request->status != STATUS_OK;
     if (own && (request->action == HOT_SET || request->action == HOT_CLEAR))
-        taker->mistakes += request->value != predict(live_of(taker, page, 0), request);
+        taker->mistakes += request->change.value != predict(live_of(taker, page, 0), request);
     if (request->action != HOT_ASK && request->action != HOT_FEED)
         return;
     for (uint32_t i = 0; i < request->item_count; i++) {
@@ -163,10 +164,11 @@ static void *take_requests(void *context)
         for (uint32_t i = 0; i < count; i++)
             fill(taker, &requests[i], &pages[i]);
         taker->scratch.used = 0;
-        size_t ran = hot_run(world->bed.hot, requests, count, &taker->scratch);
+        size_t ran = hot_try(world->bed.hot, requests, count, &taker->scratch);
         if (ran < count) {
             unsigned worker = worker_take(world);
-            hot_run_blocking(world->bed.hot, worker, requests + ran, count - ran, &taker->scratch);
+            hot_memory_run_blocking(world->bed.hot, worker, requests + ran, count - ran,
+                                    &taker->scratch);
             worker_give(world, worker);
             atomic_fetch_add(&world->waited, 1);
         }
@@ -202,8 +204,11 @@ static void *nag(void *context)
 static void read_counts(struct bed *bed, struct item item, int64_t counts[LIMIT_NAMES])
 {
     struct hot_answer answer;
-    struct hot_request request = {
-        .action = HOT_COUNTS, .items = &item, .item_count = 1, .time_s = 1000, .answers = &answer};
+    struct hot_request request = {.action = HOT_COUNTS,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .time_s = 1000,
+                                  .read.answers = &answer};
     memset(counts, 0, LIMIT_NAMES * sizeof(counts[0]));
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     for (uint32_t i = 0; i < answer.count; i++) {
@@ -220,7 +225,7 @@ static struct kind_set read_kinds(struct bed *bed, uint32_t user, struct item it
                                   .items = &item,
                                   .item_count = 1,
                                   .time_s = 1000,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     return answer.kinds;
 }

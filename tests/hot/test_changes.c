@@ -126,9 +126,9 @@ static uint32_t number_of(struct item item)
 
 static void apply(struct world *world, struct client *client, const struct hot_request *request)
 {
-    assert_true(request->count <= request->limit);
-    for (uint32_t i = 0; i < request->count; i++) {
-        const struct store_listed *row = &world->bed.scratch.listed[request->first + i];
+    assert_true(request->changes.count <= request->changes.limit);
+    for (uint32_t i = 0; i < request->changes.count; i++) {
+        const struct store_listed *row = &world->bed.scratch.listed[request->changes.first + i];
         struct item item = {.id = row->id, .type = row->type};
         client->copy[kind_number(row->kind)][number_of(item)] = !row->cleared;
         assert_true(row->time_s != 0);
@@ -143,10 +143,10 @@ static bool page(struct world *world, uint32_t user, struct hot_request *request
     struct client *client = &world->clients[user];
     *request = (struct hot_request){.action = HOT_CHANGES,
                                     .user = id_number(user),
-                                    .limit = 1 + chance_below(&world->chance, 12),
+                                    .changes.limit = 1 + chance_below(&world->chance, 12),
                                     .time_s = world->clock_s};
     if (chance_below(&world->chance, 4) == 0)
-        request->limit = LIMIT_CHANGES;
+        request->changes.limit = LIMIT_CHANGES;
     struct text text = {client->cursor, client->cursor_length};
     if (text.length != 0)
         assert_true(cursor_read_round(request, text));
@@ -156,7 +156,8 @@ static bool page(struct world *world, uint32_t user, struct hot_request *request
     if (status == STATUS_START_OVER) {
         struct store_stats stats;
         store_stats(&world->bed.store->admin, &stats);
-        assert_true(request->since_s != 0 && request->since_s + TTL_S < stats.newest_s);
+        assert_true(request->changes.since_s != 0 &&
+                    request->changes.since_s + TTL_S < stats.newest_s);
         client->cursor_length = 0;
         world->started_over++;
         return false;
@@ -180,16 +181,16 @@ static void expect_copy(const struct world *world, uint32_t user, uint64_t began
 /* Page after page, until there is no more. */
 static void run_round(struct world *world, uint32_t user, bool moving)
 {
-    struct hot_request request = {.more = true};
+    struct hot_request request = {.changes.more = true};
     uint64_t began = world->changes;
-    while (request.more) {
+    while (request.changes.more) {
         if (!page(world, user, &request)) {
-            request.more = true;
+            request.changes.more = true;
             began = world->changes;
         }
-        if (request.more && moving)
+        if (request.changes.more && moving)
             some_changes(world, 10);
-        else if (request.more && chance_below(&world->chance, 4) == 0)
+        else if (request.changes.more && chance_below(&world->chance, 4) == 0)
             disturb(world);
     }
     expect_copy(world, user, began);
@@ -255,10 +256,13 @@ static void test_tiny_and_usual_shelves(void **state)
 
 static struct hot_request ask(struct bed *bed, struct id user, uint32_t since_s)
 {
-    struct hot_request request = {
-        .action = HOT_CHANGES, .user = user, .limit = 10, .since_s = since_s, .time_s = 1};
+    struct hot_request request = {.action = HOT_CHANGES,
+                                  .user = user,
+                                  .changes.limit = 10,
+                                  .changes.since_s = since_s,
+                                  .time_s = 1};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    assert_false(request.more);
+    assert_false(request.changes.more);
     return request;
 }
 
@@ -273,15 +277,15 @@ static void test_what_passed_is_told(void **state)
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, (struct item){{.lo = 7}, 1}, 100);
     struct hot_request request = ask(&bed, user, 0);
-    assert_int_equal(request.count, 1);
-    assert_int_equal(request.until_s, 100);
+    assert_int_equal(request.changes.count, 1);
+    assert_int_equal(request.changes.until_s, 100);
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, item, 103);
     bed_change(&bed, HOT_CLEAR, user, NAME_INDEX_LIKE, item, 104);
     request = ask(&bed, user, 101);
-    assert_int_equal(request.count, 1);
-    assert_true(bed.scratch.listed[request.first].cleared);
-    assert_int_equal(bed.scratch.listed[request.first].time_s, 104);
-    assert_int_equal(request.until_s, 104);
+    assert_int_equal(request.changes.count, 1);
+    assert_true(bed.scratch.listed[request.changes.first].cleared);
+    assert_int_equal(bed.scratch.listed[request.changes.first].time_s, 104);
+    assert_int_equal(request.changes.until_s, 104);
     bed_close(&bed);
 }
 
@@ -295,15 +299,15 @@ static void test_waits_only_for_its_own(void **state)
     bed_open_stored(&bed, GIB(1), bed_options());
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, item, 100);
-    assert_int_equal(ask(&bed, user, 0).count, 1);
+    assert_int_equal(ask(&bed, user, 0).changes.count, 1);
     bed_change(&bed, HOT_SET, (struct id){.lo = 1234567}, NAME_INDEX_LIKE, item, 101);
     bed_change(&bed, HOT_SET, (struct id){.lo = 1234567}, 2, item, 101);
     bed_project(&bed, 2);
     size_t projected = bed.projected;
-    assert_int_equal(ask(&bed, user, 0).count, 1);
+    assert_int_equal(ask(&bed, user, 0).changes.count, 1);
     assert_int_equal(bed.projected, projected);
     bed_change(&bed, HOT_CLEAR, user, NAME_INDEX_LIKE, item, 102);
-    assert_int_equal(ask(&bed, user, 0).count, 0);
+    assert_int_equal(ask(&bed, user, 0).changes.count, 0);
     assert_true(bed.projected > projected);
     bed_close(&bed);
 }
@@ -316,10 +320,10 @@ static void test_before_the_first_window(void **state)
     const struct id user = {.lo = 5}, other = {.lo = 1234567};
     bed_open_stored(&bed, GIB(1), bed_options());
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
-    assert_int_equal(ask(&bed, user, 0).until_s, 1);
+    assert_int_equal(ask(&bed, user, 0).changes.until_s, 1);
     bed_change(&bed, HOT_SET, other, NAME_INDEX_LIKE, (struct item){{.lo = 6}, 1}, 100);
     assert_int_equal(bed.projected, 0);
-    assert_int_equal(ask(&bed, user, 0).until_s, 100);
+    assert_int_equal(ask(&bed, user, 0).changes.until_s, 100);
     bed_close(&bed);
 }
 
@@ -337,15 +341,15 @@ static void test_a_crash_is_no_start_over(void **state)
     bed_flush(&bed);
     bed_change(&bed, HOT_SET, other, NAME_INDEX_LIKE, item, 200);
     bed_project_all(&bed);
-    assert_int_equal(ask(&bed, user, 0).until_s, 200);
+    assert_int_equal(ask(&bed, user, 0).changes.until_s, 200);
     bed_crash(&bed, 50);
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
     struct hot_request request = ask(&bed, user, 200);
-    assert_int_equal(request.count, 0);
+    assert_int_equal(request.changes.count, 0);
     bed_change(&bed, HOT_CLEAR, user, NAME_INDEX_LIKE, item, 50);
     request = ask(&bed, user, 200);
-    assert_int_equal(request.count, 1);
-    assert_int_equal(bed.scratch.listed[request.first].time_s, 200);
+    assert_int_equal(request.changes.count, 1);
+    assert_int_equal(bed.scratch.listed[request.changes.first].time_s, 200);
     bed_close(&bed);
 }
 
@@ -361,22 +365,22 @@ static void test_refusals(void **state)
 {
     (void)state;
     struct bed bed;
-    struct hot_request request = {.action = HOT_CHANGES, .user = {.lo = 1}, .limit = 5};
+    struct hot_request request = {.action = HOT_CHANGES, .user = {.lo = 1}, .changes.limit = 5};
     bed_open(&bed, GIB(1), bed_options());
     assert_int_equal(bed_run(&bed, &request), STATUS_NO_STORE);
     bed_close(&bed);
     bed_open_stored(&bed, GIB(1), bed_options());
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.until_s, 1); /* nothing ever happened */
-    request.until_s = 0;
+    assert_int_equal(request.changes.until_s, 1); /* nothing ever happened */
+    request.changes.until_s = 0;
     bed_change(&bed, HOT_SET, request.user, NAME_INDEX_LIKE, (struct item){{.lo = 7}, 1}, 100);
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
     hot_memory_set_reach(bed.hot, reach_never, &bed);
-    request.until_s = 0;
+    request.changes.until_s = 0;
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
-    request =
-        (struct hot_request){.action = HOT_CHANGES, .user = {.lo = 1}, .limit = 5, .since_s = 101};
+    request = (struct hot_request){
+        .action = HOT_CHANGES, .user = {.lo = 1}, .changes.limit = 5, .changes.since_s = 101};
     assert_int_equal(bed_run(&bed, &request), STATUS_START_OVER); /* of a later time */
     bed_close(&bed);
 }

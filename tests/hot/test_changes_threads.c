@@ -34,8 +34,8 @@ static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 static void run(struct hot_request *request, unsigned worker, struct hot_scratch *scratch)
 {
     scratch->listed_used = 0;
-    if (hot_run(bed.hot, request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, worker, request, 1, scratch);
+    if (hot_try(bed.hot, request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, worker, request, 1, scratch);
     if (request->status != STATUS_OK) {
         print_message("%s\n", status_name(request->status));
         abort();
@@ -97,17 +97,17 @@ static void run_round(struct client *client, uint32_t user, struct hot_scratch *
 {
     struct hot_request request = {.action = HOT_CHANGES,
                                   .user = id_number(user),
-                                  .limit = PAGE,
-                                  .since_s = client->since_s[user]};
+                                  .changes.limit = PAGE,
+                                  .changes.since_s = client->since_s[user]};
     do {
         run(&request, 0, scratch);
         atomic_store(&allowed, atomic_load(&changes) + A_PAGE);
-        for (uint32_t i = 0; i < request.count; i++) {
-            const struct store_listed *row = &scratch->listed[request.first + i];
+        for (uint32_t i = 0; i < request.changes.count; i++) {
+            const struct store_listed *row = &scratch->listed[request.changes.first + i];
             client->copy[row->kind - 3][user][number_of(row->id)] = !row->cleared;
         }
-    } while (request.more);
-    client->since_s[user] = request.until_s;
+    } while (request.changes.more);
+    client->since_s[user] = request.changes.until_s;
 }
 
 static void test_rounds_while_all_moves(void **state)

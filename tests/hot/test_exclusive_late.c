@@ -79,7 +79,7 @@ static void expect_only(struct bed *bed, uint8_t kind)
                                   .items = &video,
                                   .item_count = 1,
                                   .time_s = 9,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
     for (size_t i = 0; i < sizeof kinds; i++) {
         assert_int_equal(kind_set_has(&answer.kinds, kinds[i]), kinds[i] == kind);

@@ -129,7 +129,7 @@ static void test_feed_of_a_page_with_repeats(void **state)
                                       .items = items,
                                       .item_count = count,
                                       .time_s = 2,
-                                      .answers = answers};
+                                      .read.answers = answers};
         for (uint32_t i = 0; i < count; i++)
             items[i] = item_number(i % 70);
         assert_int_equal(bed_run(&bed, &request), STATUS_OK);

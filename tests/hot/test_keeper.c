@@ -241,7 +241,7 @@ static bool write_next(struct bed *bed, uint32_t *next)
     if (request.status == STATUS_NO_MEMORY)
         return false;
     assert_int_equal(request.status, STATUS_OK);
-    assert_int_equal(request.value, 1);
+    assert_int_equal(request.change.value, 1);
     ++*next;
     return true;
 }
@@ -262,14 +262,14 @@ static void test_refused_only_when_all_is_pinned(void **state)
     struct bed bed;
     open_timed(&bed, MIB(14));
     uint32_t next = 0;
-    assert_int_equal(hot_admit(bed.hot), STATUS_OK);
+    assert_int_equal(hot_room(bed.hot), STATUS_OK);
     uint64_t first = write_until_full(&bed, &next);
     assert_true(first > 10000);
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(hot_admit(bed.hot), STATUS_NO_MEMORY);
+        assert_int_equal(hot_room(bed.hot), STATUS_NO_MEMORY);
         bed_project_all(&bed);
         bed_keep(&bed, START_S);
-        assert_int_equal(hot_admit(bed.hot), STATUS_OK);
+        assert_int_equal(hot_room(bed.hot), STATUS_OK);
         assert_true(clean_rows(&bed) > first / 2);
         uint64_t more = write_until_full(&bed, &next);
         uint64_t rows = bed_stats(&bed).users + bed_stats(&bed).items;

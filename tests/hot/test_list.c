@@ -81,11 +81,11 @@ static uint32_t model_friends(const struct world *world, uint32_t user, uint32_t
 static void expect_listed(const struct world *world, const struct hot_request *request,
                           const struct store_listed *expected, uint32_t count)
 {
-    uint32_t shown = count < request->limit ? count : request->limit;
-    assert_int_equal(request->count, shown);
-    assert_int_equal(request->more, request->action != HOT_FRIENDS && count > shown);
+    uint32_t shown = count < request->list.limit ? count : request->list.limit;
+    assert_int_equal(request->list.count, shown);
+    assert_int_equal(request->list.more, request->action != HOT_FRIENDS && count > shown);
     for (uint32_t i = 0; i < shown; i++) {
-        const struct store_listed *got = &world->bed.scratch.listed[request->first + i];
+        const struct store_listed *got = &world->bed.scratch.listed[request->list.first + i];
         assert_int_equal(got->time_s, expected[i].time_s);
         assert_true(id_equal(got->id, expected[i].id));
     }
@@ -134,20 +134,21 @@ static void walk_list(struct world *world, struct hot_request *request, uint32_t
 {
     static struct store_listed expected[ITEMS];
     do {
-        request->limit = 1 + chance_below(&world->chance, 9);
+        request->list.limit = 1 + chance_below(&world->chance, 9);
         if (chance_below(&world->chance, 8) == 0)
-            request->limit = LIMIT_LIST;
-        uint32_t count =
-            request->action == HOT_LIST_REACTIONS
-                ? model_reactions(world, owner, kind, request->type, request->after, expected)
-                : model_reactors(world, owner, kind, request->after, expected);
+            request->list.limit = LIMIT_LIST;
+        uint32_t count = request->action == HOT_LIST_REACTIONS
+                             ? model_reactions(world, owner, kind, request->list.type,
+                                               request->list.after, expected)
+                             : model_reactors(world, owner, kind, request->list.after, expected);
         assert_int_equal(bed_run(&world->bed, request), STATUS_OK);
         expect_listed(world, request, expected, count);
-        if (request->count > 0)
-            request->after = world->bed.scratch.listed[request->first + request->count - 1];
+        if (request->list.count > 0)
+            request->list.after =
+                world->bed.scratch.listed[request->list.first + request->list.count - 1];
         if (moving)
             some_changes(world, 12);
-    } while (request->more);
+    } while (request->list.more);
 }
 
 static void check_reactions(struct world *world, bool moving)
@@ -157,7 +158,7 @@ static void check_reactions(struct world *world, bool moving)
     struct hot_request request = {.action = HOT_LIST_REACTIONS,
                                   .user = id_number(user),
                                   .name = kinds[kind],
-                                  .type = chance_below(&world->chance, 2) ? 1 : 700};
+                                  .list.type = chance_below(&world->chance, 2) ? 1 : 700};
     walk_list(world, &request, user, kind, moving);
 }
 
@@ -179,12 +180,12 @@ static void check_friends(struct world *world)
     struct item item = item_number(number);
     struct hot_request request = {.action = HOT_FRIENDS,
                                   .user = id_number(user),
-                                  .follow = FOLLOW,
-                                  .type = USER_TYPE,
+                                  .list.follow = FOLLOW,
+                                  .list.type = USER_TYPE,
                                   .items = &item,
                                   .item_count = 1,
                                   .name = NAME_INDEX_LIKE,
-                                  .limit = 1 + chance_below(&world->chance, USERS)};
+                                  .list.limit = 1 + chance_below(&world->chance, USERS)};
     uint32_t count = model_friends(world, user, number, 0, expected);
     assert_int_equal(bed_run(&world->bed, &request), STATUS_OK);
     expect_listed(world, &request, expected, count);
@@ -240,15 +241,15 @@ static void test_hot_lists_need_no_worker(void **state)
         bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, (struct item){{.lo = 1 + i}, 1}, 10 + i);
     bed_project_all(&bed);
     bed.waited = 0;
-    struct hot_request request = {.action = HOT_LIST_REACTIONS, .user = user, .type = 1};
+    struct hot_request request = {.action = HOT_LIST_REACTIONS, .user = user, .list.type = 1};
     uint32_t seen = 0;
     do {
-        request.limit = 20;
+        request.list.limit = 20;
         assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-        for (uint32_t i = 0; i < request.count; i++)
-            assert_int_equal(bed.scratch.listed[request.first + i].id.lo, 300 - seen++);
-        request.after = bed.scratch.listed[request.first + request.count - 1];
-    } while (request.more);
+        for (uint32_t i = 0; i < request.list.count; i++)
+            assert_int_equal(bed.scratch.listed[request.list.first + i].id.lo, 300 - seen++);
+        request.list.after = bed.scratch.listed[request.list.first + request.list.count - 1];
+    } while (request.list.more);
     assert_int_equal(seen, 300);
     assert_int_equal(bed.waited, 0);
 
@@ -256,20 +257,20 @@ static void test_hot_lists_need_no_worker(void **state)
     struct item wide = {{.hi = 9, .lo = 9}, 1};
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, wide, 2000);
     request = (struct hot_request){
-        .action = HOT_LIST_REACTIONS, .user = user, .type = 1, .limit = LIMIT_LIST};
+        .action = HOT_LIST_REACTIONS, .user = user, .list.type = 1, .list.limit = LIMIT_LIST};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_true(id_equal(bed.scratch.listed[request.first].id, wide.id));
+    assert_true(id_equal(bed.scratch.listed[request.list.first].id, wide.id));
     assert_int_equal(bed.waited, 0);
     bed_change(&bed, HOT_CLEAR, user, NAME_INDEX_LIKE, wide, 2001);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(bed.scratch.listed[request.first].id.lo, 300);
+    assert_int_equal(bed.scratch.listed[request.list.first].id.lo, 300);
     bed_change(&bed, HOT_SET, user, NAME_INDEX_LIKE, wide, 2002);
     bed_add(&bed, wide, 5, 1); /* the newest event of all is never clean */
     bed_project_all(&bed);
     bed_evict(&bed);
     assert_false(bed_has_user(&bed, user));
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_true(id_equal(bed.scratch.listed[request.first].id, wide.id));
+    assert_true(id_equal(bed.scratch.listed[request.list.first].id, wide.id));
     assert_int_equal(bed.waited, 2);
     bed_close(&bed);
 }
@@ -294,17 +295,17 @@ static void friends_of_many(struct bed *bed, uint32_t shelf_max)
     }
     struct hot_request request = {.action = HOT_FRIENDS,
                                   .user = user,
-                                  .follow = FOLLOW,
-                                  .type = USER_TYPE,
+                                  .list.follow = FOLLOW,
+                                  .list.type = USER_TYPE,
                                   .items = &item,
                                   .item_count = 1,
-                                  .limit = LIMIT_LIST};
+                                  .list.limit = LIMIT_LIST};
     for (int again = 0; again < 2; again++) {
         assert_int_equal(bed_run(bed, &request), STATUS_OK);
-        assert_int_equal(request.count, LIMIT_LIST);
+        assert_int_equal(request.list.count, LIMIT_LIST);
         uint32_t last = (LIMIT_FOLLOWEES - 1) / 7 * 7;
-        for (uint32_t i = 0; i < request.count; i++)
-            assert_int_equal(bed->scratch.listed[request.first + i].id.lo, 1 + last - 7 * i);
+        for (uint32_t i = 0; i < request.list.count; i++)
+            assert_int_equal(bed->scratch.listed[request.list.first + i].id.lo, 1 + last - 7 * i);
     }
     follow(bed, user, LIMIT_FOLLOWEES, LIMIT_FOLLOWEES + 1);
     assert_int_equal(bed_run(bed, &request), STATUS_TOO_MANY_FOLLOWEES);
@@ -332,15 +333,15 @@ static void test_without_a_store(void **state)
     friends_of_many(&bed, 1000);
     struct item item = {{.lo = 77}, 700};
     struct hot_request request = {
-        .action = HOT_LIST_REACTORS, .items = &item, .item_count = 1, .limit = 5};
+        .action = HOT_LIST_REACTORS, .items = &item, .item_count = 1, .list.limit = 5};
     assert_int_equal(bed_run(&bed, &request), STATUS_NO_STORE);
     request = (struct hot_request){.action = HOT_LIST_REACTIONS,
                                    .user = {.lo = 1000000},
                                    .name = FOLLOW,
-                                   .type = USER_TYPE,
-                                   .limit = LIMIT_LIST};
+                                   .list.type = USER_TYPE,
+                                   .list.limit = LIMIT_LIST};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.count, LIMIT_LIST);
+    assert_int_equal(request.list.count, LIMIT_LIST);
     assert_int_equal(bed.waited, 0);
     bed_close(&bed);
 }
@@ -361,13 +362,13 @@ static void test_reactors_wait_for_the_store(void **state)
     bed_open_stored(&bed, GIB(1), bed_options());
     struct item item = {{.lo = 77}, 700}, other = {{.lo = 78}, 700};
     struct hot_request request = {
-        .action = HOT_LIST_REACTORS, .items = &item, .item_count = 1, .limit = 5};
+        .action = HOT_LIST_REACTORS, .items = &item, .item_count = 1, .list.limit = 5};
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, NAME_INDEX_LIKE, item, 10);
     assert_int_equal(bed_run(&bed, &request), STATUS_LAGGING);
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.count, 1);
-    assert_int_equal(bed.scratch.listed[request.first].time_s, 10);
+    assert_int_equal(request.list.count, 1);
+    assert_int_equal(bed.scratch.listed[request.list.first].time_s, 10);
     hot_memory_set_reach(bed.hot, NULL, NULL);
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, NAME_INDEX_LIKE, other, 11);
     request.items = &other;

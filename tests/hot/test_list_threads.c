@@ -17,8 +17,8 @@ static void change_as_worker(enum hot_action action, uint32_t number, uint32_t t
     struct item item = {id_number(number), TYPE};
     struct hot_request request = {
         .action = action, .user = user, .items = &item, .item_count = 1, .time_s = time_s};
-    if (hot_run(bed.hot, &request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, 1, &request, 1, scratch);
+    if (hot_try(bed.hot, &request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, 1, &request, 1, scratch);
     if (request.status != STATUS_OK)
         abort();
 }
@@ -53,21 +53,21 @@ static void walk(struct hot_scratch *scratch)
 {
     uint8_t seen[STABLE] = {0};
     struct hot_request request = {
-        .action = HOT_LIST_REACTIONS, .user = user, .type = TYPE, .limit = PAGE};
+        .action = HOT_LIST_REACTIONS, .user = user, .list.type = TYPE, .list.limit = PAGE};
     do {
         scratch->listed_used = 0;
-        if (hot_run(bed.hot, &request, 1, scratch) == 0)
-            hot_run_blocking(bed.hot, 0, &request, 1, scratch);
+        if (hot_try(bed.hot, &request, 1, scratch) == 0)
+            hot_memory_run_blocking(bed.hot, 0, &request, 1, scratch);
         assert_int_equal(request.status, STATUS_OK);
-        for (uint32_t i = 0; i < request.count; i++) {
-            struct store_listed listed = scratch->listed[request.first + i];
-            if (request.after.time_s != 0)
-                assert_true(store_listed_order(request.after, listed) < 0);
-            request.after = listed;
+        for (uint32_t i = 0; i < request.list.count; i++) {
+            struct store_listed listed = scratch->listed[request.list.first + i];
+            if (request.list.after.time_s != 0)
+                assert_true(store_listed_order(request.list.after, listed) < 0);
+            request.list.after = listed;
             if (stable_number(listed.id) < STABLE)
                 seen[stable_number(listed.id)]++;
         }
-    } while (request.more);
+    } while (request.list.more);
     for (uint32_t i = 0; i < STABLE; i++)
         assert_int_equal(seen[i], 1);
 }

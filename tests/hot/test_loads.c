@@ -125,7 +125,7 @@ struct asker {
 static void *ask(void *context)
 {
     struct asker *asker = context;
-    hot_run_blocking(asker->bed->hot, asker->worker, &asker->request, 1, &asker->scratch);
+    hot_memory_run_blocking(asker->bed->hot, asker->worker, &asker->request, 1, &asker->scratch);
     return NULL;
 }
 
@@ -140,7 +140,7 @@ static void asker_start_kind(struct asker *asker, struct bed *bed, unsigned work
                                         .items = &video,
                                         .item_count = 1,
                                         .time_s = 9}};
-    asker->request.answers = &asker->answer;
+    hot_request_set_answers(&asker->request, &asker->answer);
     assert_int_equal(pthread_create(&asker->thread, NULL, ask, asker), 0);
 }
 
@@ -211,7 +211,7 @@ static void test_many_change_one_reaction(void **state)
         ask_all_at_once(&front, askers, clear ? HOT_CLEAR : HOT_SET);
         assert_int_equal(front.reactions, clear ? 1 : 2); /* to set it, also what it excludes */
         for (unsigned i = 0; i < WORKERS; i++)
-            changed += askers[i].request.value;
+            changed += askers[i].request.change.value;
         assert_int_equal(changed, clear);
         assert_int_equal(bed_count(&bed, video, LIKE), !clear);
         bed_close(&bed);
@@ -302,16 +302,16 @@ static void test_cold_feeds_read_no_reactions(void **state)
                                   .items = &video,
                                   .item_count = 1,
                                   .time_s = 9,
-                                  .memory_only = true,
-                                  .answers = &answer};
+                                  .read.memory_only = true,
+                                  .read.answers = &answer};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_false(kind_set_has(&answer.kinds, LIKE));
     assert_int_equal(answer.count, 1);
     assert_int_equal(front.reactions, 0);
-    request.memory_only = false;
+    request.read.memory_only = false;
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_true(kind_set_has(&answer.kinds, LIKE));
-    request.memory_only = true; /* it is warm now */
+    request.read.memory_only = true; /* it is warm now */
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_true(kind_set_has(&answer.kinds, LIKE));
     bed_close(&bed);
@@ -328,19 +328,23 @@ static void change_meanwhile(struct front *front, enum hot_action action, uint8_
     struct item item = video;
     struct hot_request request = {
         .action = action, .user = ann, .name = kind, .items = &item, .item_count = 1, .time_s = 8};
-    if (hot_run(front->bed->hot, &request, 1, &front->bed->scratch) == 0)
-        hot_run_blocking(front->bed->hot, 5, &request, 1, &front->bed->scratch);
+    if (hot_try(front->bed->hot, &request, 1, &front->bed->scratch) == 0)
+        hot_memory_run_blocking(front->bed->hot, 5, &request, 1, &front->bed->scratch);
     assert_int_equal(request.status, STATUS_OK);
-    assert_int_equal(request.value, 1);
+    assert_int_equal(request.change.value, 1);
     loads->claims[0].count = claimed;
 }
 
 static void project_meanwhile(struct front *front)
 {
     struct item other = {.id = {.lo = 998}};
-    struct hot_request request = {
-        .action = HOT_ADD, .name = VIEW, .items = &other, .item_count = 1, .delta = 1, .time_s = 8};
-    assert_int_equal(hot_run(front->bed->hot, &request, 1, &front->bed->scratch), 1);
+    struct hot_request request = {.action = HOT_ADD,
+                                  .name = VIEW,
+                                  .items = &other,
+                                  .item_count = 1,
+                                  .change.delta = 1,
+                                  .time_s = 8};
+    assert_int_equal(hot_try(front->bed->hot, &request, 1, &front->bed->scratch), 1);
     bed_project_all(front->bed);
 }
 
@@ -415,8 +419,12 @@ static void test_set_while_asking(void **state)
 static void add_and_forget(struct front *front)
 {
     struct item item = video;
-    struct hot_request request = {
-        .action = HOT_ADD, .name = VIEW, .items = &item, .item_count = 1, .delta = 10, .time_s = 8};
+    struct hot_request request = {.action = HOT_ADD,
+                                  .name = VIEW,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .change.delta = 10,
+                                  .time_s = 8};
     struct hot_memory *hot = hot_memory_of(front->bed->hot);
     /* as if another worker had loaded it just before this one claimed it */
     struct store_value value = {.value = 1, .name = LIKE};
@@ -425,7 +433,7 @@ static void add_and_forget(struct front *front)
     pthread_mutex_lock(&shard->lock);
     assert_true(item_fill(shard, hash, video, &value, 1));
     pthread_mutex_unlock(&shard->lock);
-    assert_int_equal(hot_run(front->bed->hot, &request, 1, &front->bed->scratch), 1);
+    assert_int_equal(hot_try(front->bed->hot, &request, 1, &front->bed->scratch), 1);
     forget_meanwhile(front);
 }
 
@@ -470,7 +478,7 @@ static void test_a_feed_never_shows_both(void **state)
                                   .items = items,
                                   .item_count = 2,
                                   .time_s = 9,
-                                  .answers = answers};
+                                  .read.answers = answers};
     front.before = set_dislike;
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     assert_null(front.before); /* it did ask */
@@ -505,8 +513,12 @@ static void test_partial_value_out_of_range(void **state)
     assert_true(bed_count(&bed, video, VIEW) == INT64_MAX - 1);
     bed_add(&bed, video, VIEW, 1);
     struct item item = video;
-    struct hot_request request = {
-        .action = HOT_ADD, .name = VIEW, .items = &item, .item_count = 1, .delta = 1, .time_s = 8};
+    struct hot_request request = {.action = HOT_ADD,
+                                  .name = VIEW,
+                                  .items = &item,
+                                  .item_count = 1,
+                                  .change.delta = 1,
+                                  .time_s = 8};
     assert_int_equal(bed_run(&bed, &request), STATUS_COUNTER_OVERFLOW);
     bed_close(&bed);
 }

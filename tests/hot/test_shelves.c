@@ -51,7 +51,7 @@ static void feed(struct bed *bed, struct id user, const struct item *items, uint
                                   .items = items,
                                   .item_count = count,
                                   .time_s = START_S,
-                                  .answers = answers};
+                                  .read.answers = answers};
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
 }
 

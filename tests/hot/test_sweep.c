@@ -25,37 +25,49 @@ struct world {
     int64_t values[ITEMS][COUNTERS];
     uint32_t clock_s;
     uint64_t finished; /* sweeps that took more than one call */
-    uint64_t refused;  /* by the leave, before anything was removed */
+    uint64_t refused;  /* by the journal, before anything was removed */
 };
 
-/* A leave that refuses after so many pieces, and sees that no more is written than was asked for. */
-struct leave {
-    struct hot_leave leave;
+/*
+ * A journal that admits so many pieces and no more, and sees that no more is written than was
+ * admitted. BLOCKED as a refusal stands for a removal whose time is over; it always has one piece.
+ */
+struct gate {
     struct bed *bed;
-    uint32_t pieces; /* that it still allows */
+    uint32_t pieces; /* that it still admits */
     enum status refusal;
     size_t allowed; /* events there may be by now */
 };
 
-static enum status take_leave(struct hot_leave *base, uint32_t writes)
+static enum status admit(void *context)
 {
-    struct leave *leave = (struct leave *)base;
-    assert_in_range(writes, 1, LIMIT_BATCH);
-    assert_true(recorder_count(&leave->bed->recorder) <= leave->allowed);
-    if (leave->pieces == 0)
-        return leave->refusal;
-    leave->pieces--;
-    leave->allowed = recorder_count(&leave->bed->recorder) + writes;
+    struct gate *gate = context;
+    assert_true(recorder_count(&gate->bed->recorder) <= gate->allowed);
+    if (gate->pieces == 0)
+        return gate->refusal;
+    gate->pieces--;
+    gate->allowed = recorder_count(&gate->bed->recorder) + LIMIT_BATCH;
     return STATUS_OK;
 }
 
-static struct leave leave_of(struct bed *bed, uint32_t pieces, enum status refusal)
+/* Until gate_close it is asked for every piece. */
+static void gate_open(struct gate *gate, struct bed *bed, uint32_t pieces, enum status refusal)
 {
-    return (struct leave){.leave.take = take_leave,
-                          .bed = bed,
-                          .pieces = pieces,
+    bool timed = refusal == STATUS_BLOCKED && pieces < 1000;
+    *gate = (struct gate){.bed = bed,
+                          .pieces = timed ? 1 : pieces,
                           .refusal = refusal,
                           .allowed = recorder_count(&bed->recorder)};
+    bed->recorder.admit = admit;
+    bed->recorder.context = gate;
+    if (timed)
+        hot_memory_of(bed->hot)->admission.pieces_ns = 0;
+}
+
+static void gate_close(struct gate *gate)
+{
+    gate->bed->recorder.admit = NULL;
+    hot_memory_of(gate->bed->hot)->admission.pieces_ns = BED_PIECES_NS;
 }
 
 static void world_open(struct world *world, uint32_t shelf_max)
@@ -189,32 +201,32 @@ static void take_event(struct world *world, const struct hot_request *request,
 }
 
 /* One call; false: all is gone. */
-static bool sweep_once(struct world *world, struct hot_request *request, struct leave *leave)
+static bool sweep_once(struct world *world, struct hot_request *request, struct gate *gate)
 {
     struct recorder *recorder = &world->bed.recorder;
     size_t before = recorder_count(recorder);
-    request->leave = &leave->leave;
     request->time_s = world->clock_s;
     enum status status = bed_run(&world->bed, request);
+    gate_close(gate);
     size_t count = recorder_count(recorder) - before;
     if (status != STATUS_OK) {
-        assert_int_equal(status, leave->refusal);
+        assert_int_equal(status, gate->refusal);
         assert_int_equal(count, 0);
         world->refused++;
         return true;
     }
-    assert_int_equal(request->value, count);
-    assert_true(request->value <= request->limit);
+    assert_int_equal(request->remove.removed, count);
+    assert_true(request->remove.removed <= request->remove.limit);
     for (size_t i = before; i < before + count; i++)
         take_event(world, request, &recorder->events[i]);
-    return request->more;
+    return request->remove.more;
 }
 
-static struct leave some_leave(struct world *world)
+static void open_some_gate(struct world *world, struct gate *gate)
 {
     static const enum status refusals[] = {STATUS_LAGGING, STATUS_BLOCKED, STATUS_STOPPING};
     uint32_t pieces = chance_below(&world->chance, 3) == 0 ? chance_below(&world->chance, 3) : 1000;
-    return leave_of(&world->bed, pieces, refusals[chance_below(&world->chance, 3)]);
+    gate_open(gate, &world->bed, pieces, refusals[chance_below(&world->chance, 3)]);
 }
 
 /* Until all is gone, while others go on. */
@@ -222,9 +234,11 @@ static void sweep_all(struct world *world, struct hot_request *request, uint32_t
 {
     bool more;
     for (uint32_t calls = 1;; calls++) {
-        request->limit = 1 + chance_below(&world->chance, chance_below(&world->chance, 2) ? 9 : 99);
-        struct leave leave = some_leave(world);
-        more = sweep_once(world, request, &leave);
+        request->remove.limit =
+            1 + chance_below(&world->chance, chance_below(&world->chance, 2) ? 9 : 99);
+        struct gate gate;
+        open_some_gate(world, &gate);
+        more = sweep_once(world, request, &gate);
         if (!more) {
             world->finished += calls > 1;
             break;
@@ -302,17 +316,15 @@ static void test_many_in_few_calls(void **state)
             bed_project_all(&bed);
     }
     struct hot_request requests[] = {
-        {.action = HOT_FORGET, .user = user, .limit = 1000},
-        {.action = HOT_DROP, .items = &busy, .item_count = 1, .limit = 1000}};
+        {.action = HOT_FORGET, .user = user, .remove.limit = 1000},
+        {.action = HOT_DROP, .items = &busy, .item_count = 1, .remove.limit = 1000}};
     for (size_t which = 0; which < 2; which++) {
         uint32_t calls = 0, removed = 0;
         do {
-            struct leave leave = leave_of(&bed, 1000, STATUS_LAGGING);
-            requests[which].leave = &leave.leave;
             assert_int_equal(bed_run(&bed, &requests[which]), STATUS_OK);
-            removed += (uint32_t)requests[which].value;
+            removed += (uint32_t)requests[which].remove.removed;
             calls++;
-        } while (requests[which].more);
+        } while (requests[which].remove.more);
         assert_int_equal(removed, MANY);
         assert_in_range(calls, 5, 7);
     }
@@ -335,54 +347,21 @@ static void test_what_comes_behind_a_mark(void **state)
     bed_project_all(&bed);
     bed_evict(&bed);
     assert_false(bed_has_user(&bed, user));
-    struct leave leave = leave_of(&bed, 1000, STATUS_LAGGING);
-    struct hot_request forget = {
-        .action = HOT_FORGET, .user = user, .limit = 40, .leave = &leave.leave};
+    struct hot_request forget = {.action = HOT_FORGET, .user = user, .remove.limit = 40};
     assert_int_equal(bed_run(&bed, &forget), STATUS_OK);
-    assert_int_equal(forget.value, 40);
-    assert_true(forget.more);
+    assert_int_equal(forget.remove.removed, 40);
+    assert_true(forget.remove.more);
     bed_change(&bed, HOT_SET, user, 2, late, 200);
     bed_add(&bed, other, 5, 1);
     bed_project_all(&bed);
     bed_evict(&bed);
     assert_false(bed_has_user(&bed, user));
-    leave.allowed = recorder_count(&bed.recorder);
-    forget.limit = 1000;
+    forget.remove.limit = 1000;
     assert_int_equal(bed_run(&bed, &forget), STATUS_OK);
-    assert_int_equal(forget.value, 61);
-    assert_false(forget.more);
+    assert_int_equal(forget.remove.removed, 61);
+    assert_false(forget.remove.more);
     assert_false(bed_ask(&bed, user, 2, late));
     bed_close(&bed);
-}
-
-/* Marks stand in few places: two users that share one lose it to each other and nothing else. */
-static void test_marks_may_be_lost(void **state)
-{
-    (void)state;
-    struct sweeps sweeps;
-    sweeps_init(&sweeps);
-    struct store_reaction first = {.user.lo = 1, .kind = 3, .time_s = 9}, place = {.user.lo = 1};
-    struct store_reaction second = {.user.lo = 2, .item.id.lo = 1, .kind = 4, .time_s = 8};
-    sweeps_recall(&sweeps, HOT_FORGET, 7, &place);
-    assert_int_equal(place.time_s, 0);
-    sweeps_keep(&sweeps, HOT_FORGET, 7, &first);
-    sweeps_recall(&sweeps, HOT_FORGET, 7, &place);
-    assert_memory_equal(&place, &first, sizeof(place));
-    place = (struct store_reaction){.user.lo = 1};
-    sweeps_recall(&sweeps, HOT_DROP, 7, &place); /* item 0 is not the user 1 */
-    assert_int_equal(place.time_s, 0);
-    sweeps_keep(&sweeps, HOT_DROP, 7 + SWEEP_MARKS, &second);
-    sweeps_recall(&sweeps, HOT_FORGET, 7, &place);
-    assert_int_equal(place.time_s, 0);
-    sweeps_keep(&sweeps, HOT_FORGET, 7, &place); /* it has none, and takes no other's away */
-    place.item.id.lo = 1;
-    sweeps_recall(&sweeps, HOT_DROP, 7, &place);
-    assert_int_equal(place.kind, 4);
-    place.time_s = 0;
-    sweeps_keep(&sweeps, HOT_DROP, 7, &place);
-    sweeps_recall(&sweeps, HOT_DROP, 7, &place);
-    assert_int_equal(place.time_s, 0);
-    sweeps_destroy(&sweeps);
 }
 
 /* The ends of the range, and a counter that is kept by the server and not to be taken away. */
@@ -397,12 +376,11 @@ static void test_counters_of_any_value(void **state)
     bed_add(&bed, item, NAME_INDEX_COMMENT, 4);
     for (uint8_t name = 10; name < 100; name++)
         bed_add(&bed, item, name, -name);
-    struct leave leave = leave_of(&bed, 1000, STATUS_LAGGING);
     struct hot_request drop = {
-        .action = HOT_DROP, .items = &item, .item_count = 1, .limit = 500, .leave = &leave.leave};
+        .action = HOT_DROP, .items = &item, .item_count = 1, .remove.limit = 500};
     assert_int_equal(bed_run(&bed, &drop), STATUS_OK);
-    assert_int_equal(drop.value, 93);
-    assert_false(drop.more);
+    assert_int_equal(drop.remove.removed, 93);
+    assert_false(drop.remove.more);
     for (uint8_t name = 5; name < 100; name++)
         assert_int_equal(bed_count(&bed, item, name), 0);
     assert_int_equal(bed_count(&bed, item, NAME_INDEX_COMMENT), 4);
@@ -416,20 +394,17 @@ static void test_a_store_that_is_behind(void **state)
     struct bed bed;
     bed_open_stored(&bed, GIB(1), bed_options());
     struct item item = {{.lo = 9}, 3};
-    struct leave leave = leave_of(&bed, 1000, STATUS_LAGGING);
     struct hot_request drop = {
-        .action = HOT_DROP, .items = &item, .item_count = 1, .limit = 500, .leave = &leave.leave};
+        .action = HOT_DROP, .items = &item, .item_count = 1, .remove.limit = 500};
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, NAME_INDEX_LIKE, item, 10);
     bed_add(&bed, item, 5, 1); /* the newest event of all is never clean */
     assert_int_equal(bed_run(&bed, &drop), STATUS_LAGGING);
     bed_project_all(&bed);
-    leave.allowed = recorder_count(&bed.recorder);
     bed_change(&bed, HOT_SET, (struct id){.lo = 1}, 2, item, 11);
     hot_memory_set_reach(bed.hot, bed_reach, &bed);
-    leave.allowed++;
     assert_int_equal(bed_run(&bed, &drop), STATUS_OK);
-    assert_int_equal(drop.value, 3);
-    assert_false(drop.more);
+    assert_int_equal(drop.remove.removed, 3);
+    assert_false(drop.remove.more);
     bed_close(&bed);
 }
 
@@ -443,15 +418,13 @@ static void test_without_a_store(void **state)
     for (uint32_t i = 0; i < 300; i++)
         bed_change(&bed, HOT_SET, user, (uint8_t)(i % 2 * 7), item_number(i), 10);
     bed_change(&bed, HOT_SET, (struct id){.lo = 5}, 0, item, 10);
-    struct leave leave = leave_of(&bed, 1000, STATUS_LAGGING);
-    struct hot_request request = {
-        .action = HOT_FORGET, .user = user, .limit = 200, .leave = &leave.leave};
+    struct hot_request request = {.action = HOT_FORGET, .user = user, .remove.limit = 200};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 200);
-    assert_true(request.more);
+    assert_int_equal(request.remove.removed, 200);
+    assert_true(request.remove.more);
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 100);
-    assert_false(request.more);
+    assert_int_equal(request.remove.removed, 100);
+    assert_false(request.remove.more);
     assert_int_equal(bed_stats(&bed).reactions, 1);
     request.action = HOT_DROP;
     request.items = &item;
@@ -467,7 +440,6 @@ int main(void)
         cmocka_unit_test(test_usual_shelves),
         cmocka_unit_test(test_many_in_few_calls),
         cmocka_unit_test(test_what_comes_behind_a_mark),
-        cmocka_unit_test(test_marks_may_be_lost),
         cmocka_unit_test(test_counters_of_any_value),
         cmocka_unit_test(test_a_store_that_is_behind),
         cmocka_unit_test(test_without_a_store),

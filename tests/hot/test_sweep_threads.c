@@ -22,13 +22,6 @@ static _Atomic uint64_t drops;
         }                                                                                          \
     } while (0)
 
-static enum status always(struct hot_leave *leave, uint32_t writes)
-{
-    (void)leave;
-    MUST(writes > 0 && writes <= LIMIT_BATCH);
-    return STATUS_OK;
-}
-
 static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     struct hot_memory *hot = hot_memory_of(bed.hot);
@@ -47,8 +40,8 @@ static struct item shared_item(uint32_t number)
 static void run(unsigned worker, struct hot_request *request, struct hot_scratch *scratch)
 {
     scratch->used = 0;
-    if (hot_run(bed.hot, request, 1, scratch) == 0)
-        hot_run_blocking(bed.hot, worker, request, 1, scratch);
+    if (hot_try(bed.hot, request, 1, scratch) == 0)
+        hot_memory_run_blocking(bed.hot, worker, request, 1, scratch);
 }
 
 static int64_t change(unsigned worker, enum hot_action action, uint32_t user, uint8_t kind,
@@ -62,7 +55,7 @@ static int64_t change(unsigned worker, enum hot_action action, uint32_t user, ui
                                   .time_s = 100};
     run(worker, &request, scratch);
     MUST(request.status == STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 static bool ask(unsigned worker, uint32_t user, uint8_t kind, struct item item,
@@ -75,7 +68,7 @@ static bool ask(unsigned worker, uint32_t user, uint8_t kind, struct item item,
                                   .items = &item,
                                   .item_count = 1,
                                   .time_s = 100,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     run(worker, &request, scratch);
     MUST(request.status == STATUS_OK);
     return kind_set_has(&answer.kinds, kind);
@@ -97,18 +90,16 @@ static void *dropper(void *argument)
 {
     struct chance chance = {*(const uint64_t *)argument ^ 1};
     struct hot_scratch scratch = {0};
-    struct hot_leave leave = {always};
     while (!atomic_load(&ended)) {
         struct item item = shared_item(chance_below(&chance, ITEMS));
         struct hot_request request = {.action = HOT_DROP,
                                       .items = &item,
                                       .item_count = 1,
-                                      .limit = 1 + chance_below(&chance, 9),
-                                      .time_s = 100,
-                                      .leave = &leave};
+                                      .remove.limit = 1 + chance_below(&chance, 9),
+                                      .time_s = 100};
         run(1, &request, &scratch);
         MUST(request.status == STATUS_OK || request.status == STATUS_LAGGING);
-        atomic_fetch_add(&drops, request.status == STATUS_OK && request.value > 0);
+        atomic_fetch_add(&drops, request.status == STATUS_OK && request.remove.removed > 0);
     }
     free(scratch.counters);
     return NULL;
@@ -124,20 +115,18 @@ static void *projecting(void *argument)
 
 static void forget_own(struct chance *chance, struct hot_scratch *scratch)
 {
-    struct hot_leave leave = {always};
     uint32_t left = OWN_EACH;
     for (uint32_t i = 0; i < OWN_EACH; i++)
         change(0, HOT_SET, OWN, (uint8_t)(i % 3), shared_item(i % ITEMS), scratch);
     struct hot_request request = {.action = HOT_FORGET,
                                   .user = id_number(OWN),
-                                  .limit = 1 + chance_below(chance, OWN_EACH + 1),
-                                  .time_s = 100,
-                                  .leave = &leave};
+                                  .remove.limit = 1 + chance_below(chance, OWN_EACH + 1),
+                                  .time_s = 100};
     do {
         run(0, &request, scratch);
-        MUST(request.status == STATUS_OK && (uint64_t)request.value <= left);
-        left -= (uint32_t)request.value;
-    } while (request.more);
+        MUST(request.status == STATUS_OK && (uint64_t)request.remove.removed <= left);
+        left -= (uint32_t)request.remove.removed;
+    } while (request.remove.more);
     for (uint32_t i = 0; i < OWN_EACH; i++)
         MUST(!ask(0, OWN, (uint8_t)(i % 3), shared_item(i % ITEMS), scratch));
 }

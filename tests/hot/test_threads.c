@@ -51,8 +51,8 @@ static void fill(struct worker *worker, struct hot_request *request, struct page
                                     .name = (uint8_t)chance_below(chance, KINDS),
                                     .time_s = 1000,
                                     .item_count = 1,
-                                    .items = page->real_items,
-                                    .answers = page->answers};
+                                    .items = page->real_items};
+    hot_request_set_answers(request, page->answers);
     page->user = chance_below(chance, 4) == 0 ? OWN_USERS : chance_below(chance, OWN_USERS);
     request->user =
         id_number(page->user == OWN_USERS ? THREADS * OWN_USERS + chance_below(chance, SHARED_USERS)
@@ -65,13 +65,13 @@ static void fill(struct worker *worker, struct hot_request *request, struct page
     }
     if (request->action == HOT_ADD) {
         request->name = VIEW;
-        request->delta = (int64_t)chance_below(chance, 100) - 30;
-        request->has_token = chance_below(chance, 2);
-        request->token[0] = chance_below(chance, TOKENS);
-        if (request->has_token) { /* the threads race to use each token, once for all */
+        request->change.delta = (int64_t)chance_below(chance, 100) - 30;
+        request->change.has_token = chance_below(chance, 2);
+        request->change.token[0] = chance_below(chance, TOKENS);
+        if (request->change.has_token) { /* the threads race to use each token, once for all */
             request->name = VIEW + 1;
-            request->delta = 1;
-            page->real_items[0] = item_number((uint32_t)request->token[0] % ITEMS);
+            request->change.delta = 1;
+            page->real_items[0] = item_number((uint32_t)request->change.token[0] % ITEMS);
         }
     }
 }
@@ -90,12 +90,12 @@ static int64_t predict(struct worker *worker, const struct hot_request *request,
 static void judge(struct worker *worker, const struct hot_request *request, const struct page *page)
 {
     worker->mistakes += request->status != STATUS_OK;
-    if (request->action == HOT_ADD && !request->has_token)
-        worker->added += request->delta;
+    if (request->action == HOT_ADD && !request->change.has_token)
+        worker->added += request->change.delta;
     if (page->user == OWN_USERS)
         return;
     if (request->action == HOT_SET || request->action == HOT_CLEAR)
-        worker->mistakes += request->value != predict(worker, request, page);
+        worker->mistakes += request->change.value != predict(worker, request, page);
     if (request->action != HOT_ASK && request->action != HOT_FEED)
         return;
     for (uint32_t i = 0; i < request->item_count; i++)
@@ -117,7 +117,7 @@ static void *work(void *context)
         for (uint32_t i = 0; i < count; i++)
             fill(worker, &requests[i], &pages[i]);
         worker->scratch.used = 0;
-        hot_run(worker->bed->hot, requests, count, &worker->scratch);
+        hot_try(worker->bed->hot, requests, count, &worker->scratch);
         for (uint32_t i = 0; i < count; i++)
             judge(worker, &requests[i], &pages[i]);
         done += count;

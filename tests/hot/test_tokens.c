@@ -16,9 +16,9 @@ static struct hot_request token_request(const struct item *item, uint64_t token,
                                 .name = VIEW,
                                 .items = item,
                                 .item_count = 1,
-                                .delta = 1,
-                                .has_token = true,
-                                .token = {token, token * 3},
+                                .change.delta = 1,
+                                .change.has_token = true,
+                                .change.token = {token, token * 3},
                                 .time_s = time_s};
 }
 
@@ -26,14 +26,14 @@ static int64_t add(struct bed *bed, struct item item, uint64_t token, uint32_t t
 {
     struct hot_request request = token_request(&item, token, time_s);
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
-    return request.value;
+    return request.change.value;
 }
 
 /* Without a token. */
 static void add_plainly(struct bed *bed, struct item item, uint32_t time_s)
 {
     struct hot_request request = token_request(&item, 0, time_s);
-    request.has_token = false;
+    request.change.has_token = false;
     assert_int_equal(bed_run(bed, &request), STATUS_OK);
 }
 
@@ -69,18 +69,18 @@ static void test_a_refused_or_empty_addition_keeps_no_token(void **state)
     struct item item = item_number(1);
     bed_open(&bed, MIB(64), token_options(1000));
     struct hot_request request = token_request(&item, 5, 1000);
-    request.delta = 0;
+    request.change.delta = 0;
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_int_equal(request.value, 0);
-    request.delta = INT64_MAX;
+    assert_int_equal(request.change.value, 0);
+    request.change.delta = INT64_MAX;
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_true(request.value == INT64_MAX);
+    assert_true(request.change.value == INT64_MAX);
     request = token_request(&item, 6, 1000);
     assert_int_equal(bed_run(&bed, &request), STATUS_COUNTER_OVERFLOW);
     assert_int_equal(token_count(&bed), 1);
-    request.delta = -1;
+    request.change.delta = -1;
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
-    assert_true(request.value == INT64_MAX - 1);
+    assert_true(request.change.value == INT64_MAX - 1);
     bed_close(&bed);
 }
 
@@ -215,7 +215,7 @@ static void test_a_late_request_ages_nothing(void **state)
     for (uint32_t i = 0; i < 10; i++) {
         struct hot_request late = token_request(&item, 10 + i, 100000 - TTL_S + i);
         struct hot_scratch scratch = {0};
-        hot_run_blocking(bed.hot, 0, &late, 1, &scratch);
+        hot_memory_run_blocking(bed.hot, 0, &late, 1, &scratch);
         assert_int_equal(late.status, STATUS_OK);
         assert_int_equal(add(&bed, item, 10 + i, 100000), 2 + i);
     }
@@ -243,7 +243,7 @@ static void test_full_is_said_and_passes(void **state)
     assert_int_equal(bed.recorder.count, MOST);
     /* what is remembered still answers, and without a token there is no limit */
     assert_int_equal(add(&bed, item_number(3), 3, 1001), 1);
-    request.has_token = false;
+    request.change.has_token = false;
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     /* expired tokens make room whatever shard they are in */
     for (uint32_t i = 0; i < MOST; i++)

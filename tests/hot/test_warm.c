@@ -43,9 +43,9 @@ static bool runs_in_memory(struct bed *bed, enum hot_action action)
                                   .items = &video,
                                   .item_count = 1,
                                   .time_s = 9,
-                                  .answers = &answer};
+                                  .read.answers = &answer};
     bed->scratch.used = 0;
-    return hot_run(bed->hot, &request, 1, &bed->scratch) == 1;
+    return hot_try(bed->hot, &request, 1, &bed->scratch) == 1;
 }
 
 static uint32_t store_time(struct bed *bed, uint8_t kind)
@@ -200,7 +200,7 @@ static void test_exclusive_too_late(void **state)
                                       .items = &video,
                                       .item_count = 1,
                                       .time_s = 9,
-                                      .answers = &answer};
+                                      .read.answers = &answer};
         assert_int_equal(bed_run(&bed, &request), STATUS_OK);
         assert_true(kind_set_has(&answer.kinds, LIKE) && kind_set_has(&answer.kinds, DISLIKE));
     }
@@ -228,7 +228,7 @@ static void test_a_page_is_read_once(void **state)
                                   .items = items,
                                   .item_count = MANY,
                                   .time_s = 9,
-                                  .answers = answers};
+                                  .read.answers = answers};
     assert_int_equal(bed_run(&bed, &request), STATUS_OK);
     for (uint32_t i = 0; i < MANY; i++)
         assert_true(kind_set_has(&answers[i].kinds, LIKE));

@@ -46,7 +46,9 @@ static struct hot_request ask(enum hot_action action, uint32_t count)
     answers[0] = (struct hot_answer){.first = 0, .count = 3};
     answers[1] = (struct hot_answer){.first = 1, .count = 1};
     kind_set_add(&answers[0].kinds, NAME_INDEX_LIKE);
-    return with_op((struct hot_request){.action = action, .item_count = count, .answers = answers});
+    struct hot_request request = {.action = action, .item_count = count};
+    hot_request_set_answers(&request, answers);
+    return with_op(request);
 }
 
 static void flags_and_numbers(void **state)
@@ -54,15 +56,15 @@ static void flags_and_numbers(void **state)
     (void)state;
     struct hot_request request = ask(HOT_SET, 1);
     expect(&request, false, "{\"changed\":false}");
-    request.value = 1;
+    request.change.value = 1;
     expect(&request, false, "{\"changed\":true}");
     request = ask(HOT_ADD, 1);
-    request.value = INT64_MIN;
+    request.change.value = INT64_MIN;
     expect(&request, true, "{\"value\":-9223372036854775808}");
-    request.action = HOT_DROP;
-    request.value = 7;
+    request = ask(HOT_DROP, 1);
+    request.remove.removed = 7;
     expect(&request, true, "{\"removed\":7,\"more\":false}");
-    request.more = true;
+    request.remove.more = true;
     expect(&request, true, "{\"removed\":7,\"more\":true}");
     request = ask(HOT_ASK, 2);
     expect(&request, false, "{\"set\":[true,false]}");
@@ -77,7 +79,7 @@ static void changes_with_their_count(void **state)
     (void)state;
     struct buffer out = {.budget = &budget};
     struct hot_request change = ask(HOT_CLEAR, 1), count = ask(HOT_COUNTS, 1);
-    change.value = 1;
+    change.change.value = 1;
     assert_true(answer_write(&out, &change, &scratch, names, items, true));
     assert_true(answer_write_count(&out, &count, &scratch, NAME_INDEX_LIKE));
     expect_text(&out, "{\"changed\":true,\"count\":3}");
@@ -111,7 +113,7 @@ static void counts_and_feeds(void **state)
 static void lists(void **state)
 {
     (void)state;
-    struct hot_request request = {.action = HOT_FRIENDS, .count = 2};
+    struct hot_request request = {.action = HOT_FRIENDS, .list.count = 2};
     const char *users = "{\"users\":[{\"user\":\"7\",\"time\":9},"
                         "{\"user\":\"00000000-0000-0001-0000-000000000002\",\"time\":8}]";
     char wanted[400], cursor[CURSOR_TEXT];
@@ -119,17 +121,17 @@ static void lists(void **state)
     expect(&request, true, wanted);
     struct item item = {.id = {0, 1}};
     request = (struct hot_request){
-        .action = HOT_LIST_REACTORS, .count = 2, .items = &item, .item_count = 1};
+        .action = HOT_LIST_REACTORS, .list.count = 2, .items = &item, .item_count = 1};
     snprintf(wanted, sizeof wanted, "%s,\"cursor\":null}", users);
     expect(&request, true, wanted);
-    request.more = true;
+    request.list.more = true;
     size_t length = cursor_write(&request, listed[1], cursor);
     snprintf(wanted, sizeof wanted, "%s,\"cursor\":\"%.*s\"}", users, (int)length, cursor);
     expect(&request, true, wanted);
-    request = (struct hot_request){.action = HOT_LIST_REACTIONS, .count = 1};
+    request = (struct hot_request){.action = HOT_LIST_REACTIONS, .list.count = 1};
     expect(&request, true, "{\"items\":[{\"item\":\"video:7\",\"time\":9}],\"cursor\":null}");
-    request.count = 0;
-    request.type = UINT16_MAX;
+    request.list.count = 0;
+    request.list.type = UINT16_MAX;
     expect(&request, true, "{\"items\":[],\"cursor\":null}");
 }
 

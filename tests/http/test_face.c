@@ -324,9 +324,9 @@ static void past_the_limit_of_jobs_it_is_busy(void **state)
 {
     (void)state;
     int client = http_open();
-    uv_mutex_lock(&fake.server.work.lock);
-    fake.server.work.limit = 0;
-    uv_mutex_unlock(&fake.server.work.lock);
+    pthread_mutex_lock(&fake.pool.lock);
+    fake.pool.limit = 0;
+    pthread_mutex_unlock(&fake.pool.lock);
     get(client, "/v1/items/video:1000001/counts");
     assert_int_equal(read_response(client, false), 503);
     assert_non_null(strstr(head, "Retry-After: 1\n"));
@@ -384,8 +384,8 @@ static void a_batch_waits_for_the_guard(void **state)
     (void)state;
     static char asked[8192], wanted[8192];
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 100;
-    fake.parts.lag_max_bytes = KIB(64);
+    fake.admission.lag_slow = 100;
+    fake.admission.lag_max = KIB(64);
     fake_start(&fake);
     say(asked, sizeof asked, "{\"operations\":[");
     say(wanted, sizeof wanted, "{\"results\":[");

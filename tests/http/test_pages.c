@@ -22,7 +22,7 @@ static void ready_or_not(void **state)
     atomic_store(&fake.admits, STATUS_OK);
     get(client, "/readyz");
     expect(client, 200, "{\"status\":\"ready\"}");
-    atomic_store(&fake.server.guard.stopping, true);
+    atomic_store(&fake.admission.stopping, true);
     get(client, "/readyz");
     assert_int_equal(read_response(client, false), 503);
     assert_non_null(strstr(body, "STOPPING"));
@@ -30,7 +30,7 @@ static void ready_or_not(void **state)
     assert_int_equal(read_response(client, false), 503);
     get(client, "/healthz");
     expect(client, 200, "{\"status\":\"ok\"}");
-    atomic_store(&fake.server.guard.stopping, false);
+    atomic_store(&fake.admission.stopping, false);
     close(client);
 }
 
@@ -76,8 +76,8 @@ static void a_store_that_failed_says_so(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 1;
-    fake.parts.lag_max_bytes = 2;
+    fake.admission.lag_slow = 1;
+    fake.admission.lag_max = 2;
     fake_start(&fake);
     int client = http_open();
     const char *put = "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\n" HOST "\r\n";
@@ -87,7 +87,7 @@ static void a_store_that_failed_says_so(void **state)
     assert_int_equal(read_response(client, false), 503);
     assert_non_null(strstr(body, "LAGGING"));
     assert_non_null(strstr(head, "Retry-After: 1\n"));
-    server_store_failed(&fake.server, "it is made of paper");
+    admission_store_failed(&fake.admission, "it is made of paper");
     client_send(client, put);
     expect(client, 503,
            "{\"error\":{\"code\":\"STORE_FAILED\",\"message\":\"the store takes nothing more until "

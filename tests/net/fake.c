@@ -34,35 +34,39 @@ static void add_counter(struct hot_scratch *scratch, struct hot_answer *answer, 
     scratch->counters[scratch->used++] = (struct hot_counter){value, NAME_INDEX_COMMENT};
 }
 
-/* Removes as much as it gets leave for. */
-static void answer_sweep(struct fake *fake, struct hot_request *request)
+/* Removes as much as it is admitted for, piece by piece. */
+static void answer_removal(struct fake *fake, struct hot_request *request, unsigned worker)
 {
     enum status status = STATUS_OK;
-    request->value = 0;
-    while (request->value < request->limit &&
-           (status = request->leave->take(request->leave, LIMIT_BATCH)) == STATUS_OK)
-        for (uint32_t i = 0; i < LIMIT_BATCH; i++, request->value++)
+    struct admission_pieces pieces =
+        admission_pieces_begin(&fake->admission, &fake->pacers[worker]);
+    while (request->remove.removed < request->remove.limit &&
+           (status = admission_piece(&pieces, LIMIT_BATCH)) == STATUS_OK)
+        for (uint32_t i = 0; i < LIMIT_BATCH; i++, request->remove.removed++)
             journal_append(fake->journal,
                            &(struct event){.type = EVENT_CLEAR, .item = request->items[0]});
-    request->more = status != STATUS_OK;
-    request->status = request->value > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
+    request->remove.more = status != STATUS_OK;
+    request->status = request->remove.removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
-static void answer(struct fake *fake, struct hot_request *request, struct hot_scratch *scratch)
+static void answer(struct fake *fake, struct hot_request *request, struct hot_scratch *scratch,
+                   unsigned worker)
 {
     const struct item *items = request->items;
-    bool writes = request->action <= HOT_ADD;
+    bool writes = hot_request_writes(request);
     if (request->action == HOT_DROP) {
-        answer_sweep(fake, request);
+        answer_removal(fake, request, worker);
         return;
     }
     request->status = STATUS_OK;
-    request->value = request->action == HOT_ADD ? (int64_t)items[0].id.lo : 1;
-    if (writes)
+    if (writes) {
+        request->change.value = request->action == HOT_ADD ? (int64_t)items[0].id.lo : 1;
         journal_append(fake->journal,
                        &(struct event){.type = EVENT_SET, .user = request->user, .item = items[0]});
-    for (uint32_t i = 0; !writes && i < request->item_count; i++) {
-        struct hot_answer *out = &request->answers[i];
+    }
+    bool answers = (hot_flags(request->action) & HOT_HAS_ANSWERS) != 0;
+    for (uint32_t i = 0; answers && i < request->item_count; i++) {
+        struct hot_answer *out = &request->read.answers[i];
         *out = (struct hot_answer){.count = 0};
         if (request->action == HOT_ASK && items[i].id.lo % 2 == 1)
             kind_set_add(&out->kinds, request->name);
@@ -74,29 +78,30 @@ static void answer(struct fake *fake, struct hot_request *request, struct hot_sc
 
 static bool is_cold(const struct fake *fake, const struct hot_request *request)
 {
-    uint64_t id = request->items[0].id.lo;
-    return (id >= COLD || (id == MOVING && fake->early)) && !request->memory_only;
+    uint64_t id = request->item_count > 0 ? request->items[0].id.lo : 0;
+    bool memory_only = request->action == HOT_FEED && request->read.memory_only;
+    return (id >= COLD || (id == MOVING && fake->early)) && !memory_only;
 }
 
-static size_t fake_run(struct hot *hot, struct hot_request *requests, size_t count,
+static size_t fake_try(struct hot *hot, struct hot_request *requests, size_t count,
                        struct hot_scratch *scratch)
 {
     for (size_t i = 0; i < count; i++) {
         if (is_cold(fake_of(hot), &requests[i]))
             return i;
-        answer(fake_of(hot), &requests[i], scratch);
+        answer(fake_of(hot), &requests[i], scratch, 0);
     }
     return count;
 }
 
-static void fake_run_blocking(struct hot *hot, unsigned worker, struct hot_request *requests,
-                              size_t count, struct hot_scratch *scratch)
+static void run_blocking(void *context, unsigned worker, struct hot_request *requests, size_t count,
+                         struct hot_scratch *scratch)
 {
-    struct fake *fake = fake_of(hot);
+    struct fake *fake = context;
     bool early = fake->early;
     assert_true(worker < LIMIT_WORKERS);
     for (size_t i = 0; early && i < count; i++)
-        answer(fake, &requests[i], scratch);
+        answer(fake, &requests[i], scratch, worker);
     pthread_mutex_lock(&fake->lock);
     fake->inside++;
     pthread_cond_broadcast(&fake->moved);
@@ -106,18 +111,88 @@ static void fake_run_blocking(struct hot *hot, unsigned worker, struct hot_reque
     fake->ran += count;
     pthread_mutex_unlock(&fake->lock);
     for (size_t i = 0; !early && i < count; i++)
-        answer(fake, &requests[i], scratch);
+        answer(fake, &requests[i], scratch, worker);
 }
 
-static enum status fake_admit(struct hot *hot)
+static void run_submission(void *context, struct pool_worker *worker,
+                           struct hot_submission *submission)
+{
+    struct fake *fake = context;
+    admission_run(&fake->admission, &fake->pacers[worker->number], worker->number, submission,
+                  &worker->scratch, run_blocking, fake);
+}
+
+static bool fake_submit(struct hot *hot, struct hot_submission *submission)
+{
+    return pool_submit(&fake_of(hot)->pool, submission);
+}
+
+static enum status fake_admit(struct hot *hot, const struct hot_pacer *pacer, uint64_t now_ns)
+{
+    return admission_admit(&fake_of(hot)->admission, pacer, now_ns);
+}
+
+static uint64_t fake_wait_ns(struct hot *hot, const struct hot_pacer *pacer, uint64_t now_ns)
+{
+    return admission_wait_ns(&fake_of(hot)->admission, pacer, now_ns);
+}
+
+static void fake_spend(struct hot *hot, struct hot_pacer *pacer, uint32_t writes, uint64_t now_ns)
+{
+    admission_spend(&fake_of(hot)->admission, pacer, writes, now_ns);
+}
+
+static enum status fake_room(struct hot *hot)
 {
     return (enum status)atomic_load(&fake_of(hot)->admits);
 }
 
+static uint64_t fake_point(struct hot *hot)
+{
+    return journal_appended(fake_of(hot)->journal);
+}
+
+static uint64_t fake_released(struct hot *hot)
+{
+    return journal_released(fake_of(hot)->journal);
+}
+
+static enum status fake_state(struct hot *hot)
+{
+    return journal_state(fake_of(hot)->journal);
+}
+
+static void fake_kick(struct hot *hot)
+{
+    journal_kick(fake_of(hot)->journal);
+}
+
+static void fake_listen(struct hot *hot, hot_listen_fn *fn, void *context)
+{
+    admission_listen(&fake_of(hot)->admission, fn, context);
+}
+
+static const char *fake_sentence(struct hot *hot, enum status status)
+{
+    return admission_sentence(&fake_of(hot)->admission, status);
+}
+
 static void fake_stats(struct hot *hot, struct hot_stats *out)
 {
-    (void)hot;
-    *out = (struct hot_stats){0};
+    struct fake *fake = fake_of(hot);
+    *out = (struct hot_stats){.waiting = pool_waiting(&fake->pool),
+                              .lag_slow = fake->admission.lag_slow,
+                              .lag_max = fake->admission.lag_max};
+}
+
+static void fake_refuse_writes(struct hot *hot)
+{
+    atomic_store(&fake_of(hot)->admission.stopping, true);
+}
+
+static void fake_stop_threads(struct hot *hot)
+{
+    pool_stop(&fake_of(hot)->pool);
 }
 
 static void fake_close(struct hot *hot)
@@ -126,10 +201,21 @@ static void fake_close(struct hot *hot)
 }
 
 static const struct hot_ops ops = {.name = "fake",
-                                   .run = fake_run,
-                                   .run_blocking = fake_run_blocking,
+                                   .try = fake_try,
+                                   .submit = fake_submit,
                                    .admit = fake_admit,
+                                   .wait_ns = fake_wait_ns,
+                                   .spend = fake_spend,
+                                   .room = fake_room,
+                                   .point = fake_point,
+                                   .released = fake_released,
+                                   .state = fake_state,
+                                   .kick = fake_kick,
+                                   .listen = fake_listen,
+                                   .sentence = fake_sentence,
                                    .stats = fake_stats,
+                                   .refuse_writes = fake_refuse_writes,
+                                   .stop = fake_stop_threads,
                                    .close = fake_close};
 
 void fake_init(struct fake *fake)
@@ -153,13 +239,14 @@ void fake_init(struct fake *fake)
                                            .segment_bytes = LIMIT_SEGMENT_MIN};
     struct journal_reading reading = {.visit = NULL};
     assert_int_equal(journal_file_open(&options, &reading, &report, &fake->journal), STATUS_OK);
+    admission_init(&fake->admission, NULL);
+    fake->admission.journal = fake->journal;
     fake->parts = (struct server_parts){.options = &fake->options,
                                         .resp = &resp_face,
                                         .http = &http_face,
                                         .streams = &live_streams,
                                         .names = fake->names,
                                         .hot = &fake->hot,
-                                        .journal = fake->journal,
                                         .budget = &fake->budget};
     fake->metrics = (struct embedded_metrics){.options = &fake->options,
                                               .names = fake->names,
@@ -171,10 +258,10 @@ void fake_start(struct fake *fake)
 {
     char problem[512];
     fake->used = memory_used(&fake->budget);
-    fake->metrics.lag_slow_bytes = fake->parts.lag_slow_bytes;
-    fake->metrics.lag_max_bytes = fake->parts.lag_max_bytes;
     embedded_metrics_add(&fake->metrics, &fake->parts.sources);
     live_metrics_add(&fake->server, &fake->parts.sources);
+    assert_int_equal(
+        pool_start(&fake->pool, (unsigned)fake->options.workers, NULL, run_submission, fake), 0);
     if (!server_start(&fake->server, &fake->parts, 1, problem, sizeof problem))
         fail_msg("%s", problem);
 }
@@ -182,8 +269,9 @@ void fake_start(struct fake *fake)
 void fake_stop(struct fake *fake)
 {
     fake_gate(fake, true);
-    if (!atomic_load(&fake->server.guard.stopping))
+    if (!atomic_load(&fake->admission.stopping))
         server_stop(&fake->server);
+    hot_stop(&fake->hot);
     journal_close(fake->journal);
     server_free(&fake->server);
     assert_int_equal(memory_used(&fake->budget), fake->used);

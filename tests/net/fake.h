@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "cli/embedded_metrics.h"
+#include "hot/memory/admission.h"
+#include "hot/pool.h"
 #include "net/server.h"
 
 #define COLD   1000000
@@ -22,6 +24,9 @@
 struct fake {
     struct hot hot;
     struct journal *journal;
+    struct admission admission; /* its bounds can be changed before fake_start */
+    struct pool pool;
+    struct hot_pacer pacers[LIMIT_WORKERS];
     struct options options;
     struct names *names;
     struct memory_budget budget;

@@ -121,7 +121,7 @@ static void what_is_not_there_says_so(void **state)
 
 static void moved(void *context, uint64_t position)
 {
-    server_projected(context, position);
+    admission_projected(context, position);
 }
 
 static struct source *source;
@@ -144,7 +144,7 @@ static void start_projector(const char *filter_path, const char *trend_path)
                                         .checkpoint_bytes = MIB(1),
                                         .token_ttl_s = 60,
                                         .moved = moved,
-                                        .context = &fake.server};
+                                        .context = &fake.admission};
     fake.metrics.projector = projector_start(&options, problem, sizeof problem);
     if (fake.metrics.projector == NULL)
         fail_msg("%s", problem);
@@ -164,8 +164,8 @@ static void everything_there_is_shown(void **state)
     const struct trend_options trends = {.budget = &fake.budget, .memory = MIB(1)};
     fake.metrics.trends = trends_new(&trends);
     assert_true(fake.metrics.filters != NULL && fake.metrics.trends != NULL);
-    fake.parts.lag_slow_bytes = KIB(64);
-    fake.parts.lag_max_bytes = KIB(128);
+    fake.admission.lag_slow = KIB(64);
+    fake.admission.lag_max = KIB(128);
     start_projector(filter_path, trend_path);
     fake_start(&fake);
     int client = client_open(&fake);
@@ -200,7 +200,7 @@ static void everything_there_is_shown(void **state)
                    "trends_pruned:0\r\ntrends_error_max:0\r\ntrends_exact:yes\r\n");
     close(client);
     server_stop(&fake.server);
-    assert_int_equal(guard_lag(&fake.server.guard), 0);
+    assert_int_equal(admission_lag(&fake.admission), 0);
     projector_stop(fake.metrics.projector);
     source_close(source);
     trends_free(fake.metrics.trends);

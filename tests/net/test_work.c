@@ -137,9 +137,9 @@ static void a_client_may_leave_while_a_worker_has_its_request(void **state)
 
 static void set_limit(size_t limit)
 {
-    uv_mutex_lock(&fake.server.work.lock);
-    fake.server.work.limit = limit;
-    uv_mutex_unlock(&fake.server.work.lock);
+    pthread_mutex_lock(&fake.pool.lock);
+    fake.pool.limit = limit;
+    pthread_mutex_unlock(&fake.pool.lock);
 }
 
 static void past_the_limit_only_what_needs_the_store_is_refused(void **state)
@@ -153,7 +153,7 @@ static void past_the_limit_only_what_needs_the_store_is_refused(void **state)
         if (i < 4)
             fake_await_inside(&fake, i + 1);
     }
-    while (work_waiting(&fake.server.work) < 2)
+    while (pool_waiting(&fake.pool) < 2)
         sched_yield();
     clients[6] = client_open(&fake);
     client_send(clients[6], "LIKED 1 video:1\r\nLIKE 1 video:1000001\r\nLIKE 1 video:4\r\n"
@@ -204,10 +204,10 @@ static void stopping_waits_for_jobs_and_answers_them(void **state)
         client_send(clients[i], "LIKED 1 video:1000003\r\nLIKE 1 video:1000004\r\n"
                                 "LIKED 1 video:1000005 video:6\r\n");
     }
-    while (work_waiting(&fake.server.work) < 2)
+    while (pool_waiting(&fake.pool) < 2)
         sched_yield();
     assert_int_equal(pthread_create(&stopper, NULL, stop_server, NULL), 0);
-    while (!atomic_load(&fake.server.guard.stopping))
+    while (!atomic_load(&fake.admission.stopping))
         sched_yield();
     fake_gate(&fake, true);
     for (int i = 0; i < 4; i++) /* one batch, admitted before the end was in sight */
@@ -232,9 +232,9 @@ static void a_stuck_job_outlives_its_connection(void **state)
     assert_int_equal(pthread_create(&stopper, NULL, stop_server, NULL), 0);
     client_expect_end(client);
     usleep(50000); /* not needed to pass: a loop that did not wait would end now */
-    uv_mutex_lock(&fake.server.work.lock);
-    assert_false(fake.server.work.ending);
-    uv_mutex_unlock(&fake.server.work.lock);
+    pthread_mutex_lock(&fake.pool.lock);
+    assert_false(fake.pool.ending);
+    pthread_mutex_unlock(&fake.pool.lock);
     fake_gate(&fake, true);
     pthread_join(stopper, NULL);
     assert_int_equal(fake_ran(&fake), 1);
@@ -279,8 +279,8 @@ static void writes_wait_for_a_store_that_is_behind(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 100;
-    fake.parts.lag_max_bytes = 200;
+    fake.admission.lag_slow = 100;
+    fake.admission.lag_max = 200;
     fake_start(&fake);
     fake_gate(&fake, true);
     int client = client_open(&fake);
@@ -296,10 +296,10 @@ static void writes_wait_for_a_store_that_is_behind(void **state)
     client_expect(client, "*1\r\n:1\r\n*1\r\n:1\r\n");
     client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1000001\r\nLIKE 1 video:1000001\r\n");
     client_expect(client, BUSY_LAGGING "*1\r\n:1\r\n" BUSY_LAGGING);
-    server_store_failed(&fake.server, "it is made of paper");
+    admission_store_failed(&fake.admission, "it is made of paper");
     client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1000001\r\nLIKE 1 video:1000001\r\n");
     client_expect(client, STORE_FAILED "*1\r\n:1\r\n" STORE_FAILED);
-    server_projected(&fake.server, journal_appended(fake.journal));
+    admission_projected(&fake.admission, journal_appended(fake.journal));
     client_send(client, "LIKE 1 video:1\r\nLIKE 1 video:1000001\r\n");
     client_expect(client, ":1\r\n:1\r\n");
     close(client);
@@ -319,8 +319,8 @@ static void a_drop_stops_where_the_store_is_too_far_behind(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 3999;
-    fake.parts.lag_max_bytes = 4000;
+    fake.admission.lag_slow = 3999;
+    fake.admission.lag_max = 4000;
     fake_start(&fake);
     fake_gate(&fake, true);
     int client = client_open(&fake);
@@ -330,7 +330,7 @@ static void a_drop_stops_where_the_store_is_too_far_behind(void **state)
     client_send(client, "DROP video:1000001 LIMIT 10000\r\n");
     client_read_line(client, line, sizeof line);
     while (strcmp(line, "*2") == 0) { /* more than once if its time was over first */
-        assert_true(lag <= fake.parts.lag_max_bytes);
+        assert_true(lag <= fake.admission.lag_max);
         long some = read_number(client);
         assert_true(some > 0);
         assert_int_equal(some % LIMIT_BATCH, 0);
@@ -342,11 +342,11 @@ static void a_drop_stops_where_the_store_is_too_far_behind(void **state)
         client_read_line(client, line, sizeof line);
     }
     assert_string_equal(line, "-BUSY the store is too far behind, try again later");
-    assert_true(lag > fake.parts.lag_max_bytes);
+    assert_true(lag > fake.admission.lag_max);
     assert_in_range(removed, LIMIT_BATCH, 10 * LIMIT_BATCH);
     client_send(client, "LIKE 1 video:1\r\nLIKED 1 video:1\r\n");
     client_expect(client, BUSY_LAGGING "*1\r\n:1\r\n");
-    server_projected(&fake.server, journal_appended(fake.journal));
+    admission_projected(&fake.admission, journal_appended(fake.journal));
     client_send(client, "DROP video:1000001 LIMIT 32\r\nLIKE 1 video:1\r\n");
     client_expect(client, "*2\r\n:32\r\n:0\r\n:1\r\n");
     close(client);
@@ -361,7 +361,7 @@ static void a_drop_ends_when_the_server_does(void **state)
     client_send(client, "DROP video:1000001\r\nLIKED 1 video:1\r\n");
     fake_await_inside(&fake, 1);
     assert_int_equal(pthread_create(&stopper, NULL, stop_server, NULL), 0);
-    while (!atomic_load(&fake.server.guard.stopping))
+    while (!atomic_load(&fake.admission.stopping))
         sched_yield();
     fake_gate(&fake, true);
     client_expect(client, BUSY_STOPPING "*1\r\n:1\r\n");
@@ -376,8 +376,8 @@ static void writes_slow_down_and_all_of_them_are_answered(void **state)
     (void)state;
     enum { CLIENTS = 8, WRITES = 40 };
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 1;
-    fake.parts.lag_max_bytes = MIB(1);
+    fake.admission.lag_slow = 1;
+    fake.admission.lag_max = MIB(1);
     fake_start(&fake);
     fake_gate(&fake, true);
     int clients[CLIENTS];

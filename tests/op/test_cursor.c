@@ -20,25 +20,25 @@ static void decodes_lists(void **state)
     assert_int_equal(request.action, HOT_LIST_REACTIONS);
     assert_int_equal(request.user.lo, 7);
     assert_int_equal(request.name, NAME_INDEX_LIKE);
-    assert_int_equal(request.type, video);
-    assert_int_equal(request.limit, LIMIT_LIST_USUAL);
-    assert_int_equal(request.after.time_s, 0);
+    assert_int_equal(request.list.type, video);
+    assert_int_equal(request.list.limit, LIMIT_LIST_USUAL);
+    assert_int_equal(request.list.after.time_s, 0);
     assert_int_equal(decode("REACTIONS 7 follow user LIMIT 200"), STATUS_OK);
     assert_int_equal(request.name, names_find(names, "follow", 6));
-    assert_int_equal(request.type, names_find_type(names, "user", 4));
-    assert_int_equal(request.limit, 200);
+    assert_int_equal(request.list.type, names_find_type(names, "user", 4));
+    assert_int_equal(request.list.limit, 200);
     assert_int_equal(decode("REACTORS video:4 follow limit 3"), STATUS_OK);
     assert_int_equal(request.action, HOT_LIST_REACTORS);
     assert_int_equal(request.items[0].id.lo, 4);
-    assert_int_equal(request.limit, 3);
+    assert_int_equal(request.list.limit, 3);
     assert_int_equal(decode("LIKERS video:4"), STATUS_OK);
     assert_int_equal(request.name, NAME_INDEX_LIKE);
     assert_int_equal(decode("FRIENDS 1 video:4 LIMIT 1"), STATUS_OK);
     assert_int_equal(request.action, HOT_FRIENDS);
-    assert_int_equal(request.follow, names_find(names, "follow", 6));
+    assert_int_equal(request.list.follow, names_find(names, "follow", 6));
     assert_int_equal(request.name, NAME_INDEX_LIKE);
     assert_int_equal(decode("LIKES 7 unheard-of"), STATUS_OK);
-    assert_int_equal(request.type, TYPE_UNKNOWN);
+    assert_int_equal(request.list.type, TYPE_UNKNOWN);
     assert_int_equal(names_find_type(names, "unheard-of", 10), -1);
 }
 
@@ -110,7 +110,7 @@ static void a_cursor_is_of_one_list(void **state)
                 if (other != of)
                     assert_non_null(strstr(scratch.sentence, "of the same list"));
                 else
-                    assert_int_equal(store_listed_order(request.after, places[place]), 0);
+                    assert_int_equal(store_listed_order(request.list.after, places[place]), 0);
             }
         }
     }
@@ -169,8 +169,8 @@ static void recorded_cursors_stay_good(void **state)
         assert_int_equal(length, strlen(recorded[i].cursor));
         assert_memory_equal(text, recorded[i].cursor, length);
         assert_int_equal(decode_with(recorded[i].list, recorded[i].cursor), STATUS_OK);
-        assert_int_equal(request.after.time_s, places[i].time_s);
-        assert_true(id_equal(request.after.id, places[i].id));
+        assert_int_equal(request.list.after.time_s, places[i].time_s);
+        assert_true(id_equal(request.list.after.id, places[i].id));
     }
 }
 

@@ -17,13 +17,13 @@ static void decodes(void **state)
     assert_int_equal(decode("CHANGES 7"), STATUS_OK);
     assert_int_equal(request.action, HOT_CHANGES);
     assert_int_equal(request.user.lo, 7);
-    assert_int_equal(request.limit, LIMIT_CHANGES_USUAL);
-    assert_int_equal(request.since_s, 0);
-    assert_int_equal(request.until_s, 0);
-    assert_int_equal(request.after.time_s, 0);
+    assert_int_equal(request.changes.limit, LIMIT_CHANGES_USUAL);
+    assert_int_equal(request.changes.since_s, 0);
+    assert_int_equal(request.changes.until_s, 0);
+    assert_int_equal(request.changes.after.time_s, 0);
     assert_int_equal(decode("changes 7 limit 1000 since "), STATUS_BAD_ARITY);
     assert_int_equal(decode("CHANGES 7 LIMIT 1000"), STATUS_OK);
-    assert_int_equal(request.limit, 1000);
+    assert_int_equal(request.changes.limit, 1000);
     static const struct refusal bad[] = {
         {"CHANGES x", STATUS_BAD_ARGUMENT, "a user must be"},
         {"CHANGES 7 LIMIT 1001", STATUS_BAD_ARGUMENT, "from 1 to 1000, got '1001'"},
@@ -62,10 +62,10 @@ enum { ROUNDS = sizeof rounds / sizeof rounds[0] };
 static size_t write_cursor(size_t at, char out[CURSOR_ROUND_TEXT + 1])
 {
     assert_int_equal(decode("CHANGES 7"), STATUS_OK);
-    request.since_s = rounds[at].since_s;
-    request.until_s = rounds[at].until_s;
-    request.more = rounds[at].more;
-    request.after = rounds[at].after;
+    request.changes.since_s = rounds[at].since_s;
+    request.changes.until_s = rounds[at].until_s;
+    request.changes.more = rounds[at].more;
+    request.changes.after = rounds[at].after;
     size_t length = cursor_write_round(&request, out);
     assert_true(length <= CURSOR_ROUND_TEXT);
     out[length] = '\0';
@@ -86,10 +86,11 @@ static void a_cursor_comes_back_as_it_was(void **state)
         char cursor[CURSOR_ROUND_TEXT + 1];
         write_cursor(i, cursor);
         assert_int_equal(decode_with("7", cursor), STATUS_OK);
-        assert_int_equal(request.limit, 5);
-        assert_int_equal(request.since_s, rounds[i].more ? rounds[i].since_s : rounds[i].until_s);
-        assert_int_equal(request.until_s, rounds[i].more ? rounds[i].until_s : 0);
-        assert_int_equal(store_changed_order(request.after, rounds[i].after), 0);
+        assert_int_equal(request.changes.limit, 5);
+        assert_int_equal(request.changes.since_s,
+                         rounds[i].more ? rounds[i].since_s : rounds[i].until_s);
+        assert_int_equal(request.changes.until_s, rounds[i].more ? rounds[i].until_s : 0);
+        assert_int_equal(store_changed_order(request.changes.after, rounds[i].after), 0);
         assert_int_equal(decode_with("8", cursor), STATUS_BAD_ARGUMENT);
         assert_int_equal(decode_with("00000000-0000-0001-0000-000000000007", cursor),
                          STATUS_BAD_ARGUMENT);

@@ -65,18 +65,18 @@ static void a_feed_says_how_cold_it_asks(void **state)
 {
     (void)state;
     assert_int_equal(decode("FEED 1 video:1 video:2"), STATUS_OK);
-    assert_false(request.memory_only);
+    assert_false(request.read.memory_only);
     assert_int_equal(decode("FEED 1 video:1 video:2 COLD skip"), STATUS_OK);
-    assert_true(request.memory_only);
+    assert_true(request.read.memory_only);
     assert_int_equal(request.item_count, 2);
     assert_int_equal(decode("FEED 1 video:1 cold SKIP"), STATUS_OK);
-    assert_true(request.memory_only);
+    assert_true(request.read.memory_only);
     assert_int_equal(request.item_count, 1);
     assert_int_equal(decode("FEED 1 video:1 Cold Ask"), STATUS_OK);
-    assert_false(request.memory_only);
+    assert_false(request.read.memory_only);
     assert_int_equal(decode("FEED 1 video:1 COLD skip"), STATUS_OK);
     assert_int_equal(decode("LIKED 1 video:1"), STATUS_OK);
-    assert_false(request.memory_only);
+    assert_false(request.read.memory_only);
     static const struct refusal bad[] = {
         {"FEED 1 video:1 COLD maybe", STATUS_BAD_ARGUMENT, "COLD must be skip or ask, got 'maybe'"},
         {"FEED 1 video:1 COLD video:2", STATUS_BAD_ARGUMENT, "COLD must be skip or ask"},
@@ -103,8 +103,8 @@ static void decodes_additions(void **state)
                 {"ADD video:1 view -9223372036854775808", INT64_MIN}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_int_equal(decode(good[i].line), STATUS_OK);
-        assert_true(request.delta == good[i].delta);
-        assert_false(request.has_token);
+        assert_true(request.change.delta == good[i].delta);
+        assert_false(request.change.has_token);
     }
     static const char *const bad[] = {"ADD video:1 view 9223372036854775808",
                                       "ADD video:1 view -9223372036854775809",
@@ -125,13 +125,13 @@ static void a_token_belongs_to_item_and_counter(void **state)
     uint64_t tokens[5][2];
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(decode(lines[i]), STATUS_OK);
-        assert_true(request.has_token);
-        memcpy(tokens[i], request.token, sizeof tokens[i]);
+        assert_true(request.change.has_token);
+        memcpy(tokens[i], request.change.token, sizeof tokens[i]);
         for (size_t other = 0; other < i; other++)
             assert_memory_not_equal(tokens[i], tokens[other], sizeof tokens[i]);
     }
     assert_int_equal(decode("ADD video:1 view 999 token a"), STATUS_OK);
-    assert_memory_equal(request.token, tokens[0], sizeof tokens[0]);
+    assert_memory_equal(request.change.token, tokens[0], sizeof tokens[0]);
     assert_int_equal(decode("ADD video:1 view 1 TOKEN"), STATUS_BAD_ARITY);
     assert_int_equal(decode("ADD video:1 view 1 token a b"), STATUS_BAD_ARITY);
     assert_int_equal(decode("ADD video:1 view 1 TAKEN a"), STATUS_BAD_ARGUMENT);
@@ -366,13 +366,13 @@ static void decodes_what_is_to_be_removed(void **state)
     assert_int_equal(request.action, HOT_FORGET);
     assert_int_equal(request.user.lo, 42);
     assert_int_equal(request.item_count, 0);
-    assert_int_equal(request.limit, LIMIT_SWEEP_USUAL);
+    assert_int_equal(request.remove.limit, LIMIT_SWEEP_USUAL);
     assert_int_equal(decode("FORGET 42 limit 10000"), STATUS_OK);
-    assert_int_equal(request.limit, LIMIT_SWEEP);
+    assert_int_equal(request.remove.limit, LIMIT_SWEEP);
     assert_int_equal(decode("DROP unheard-of:7 LIMIT 1"), STATUS_OK);
     assert_int_equal(request.action, HOT_DROP);
     assert_int_equal(request.items[0].type, TYPE_UNKNOWN);
-    assert_int_equal(request.limit, 1);
+    assert_int_equal(request.remove.limit, 1);
     assert_int_equal(names_type_count(names), types);
     static const char *const bad[] = {
         "FORGET",
@@ -415,18 +415,18 @@ static void decodes_boards(void **state)
     assert_int_equal(decode("TOP video view"), STATUS_OK);
     assert_int_equal(request.action, HOT_TOP);
     assert_int_equal(request.name, view);
-    assert_int_equal(request.limit, LIMIT_TOP_USUAL);
-    assert_int_equal(request.window, TREND_NONE);
+    assert_int_equal(request.top.limit, LIMIT_TOP_USUAL);
+    assert_int_equal(request.top.window, TREND_NONE);
     assert_int_equal(request.item_count, 0);
     assert_int_equal(decode("TOP video like LIMIT 1000 WINDOW week"), STATUS_OK);
     assert_int_equal(request.name, NAME_INDEX_LIKE);
-    assert_int_equal(request.limit, LIMIT_TOP);
-    assert_int_equal(request.window, TREND_WEEK);
+    assert_int_equal(request.top.limit, LIMIT_TOP);
+    assert_int_equal(request.top.window, TREND_WEEK);
     assert_int_equal(decode("TOP video comment window HOUR limit 1"), STATUS_OK);
-    assert_int_equal(request.window, TREND_HOUR);
-    assert_int_equal(request.limit, 1);
+    assert_int_equal(request.top.window, TREND_HOUR);
+    assert_int_equal(request.top.limit, 1);
     assert_int_equal(decode("TOP video like WINDOW day"), STATUS_OK);
-    assert_int_equal(request.window, TREND_DAY);
+    assert_int_equal(request.top.window, TREND_DAY);
 }
 
 static void boards_refuse_what_they_do_not_know(void **state)
@@ -458,7 +458,7 @@ static void boards_refuse_what_they_do_not_know(void **state)
     assert_int_equal(decode("TOP video like LIMIT 1 WINDOW"), STATUS_BAD_ARITY);
     assert_int_equal(decode("TOP video like LIMIT 1 WINDOW day x y"), STATUS_BAD_ARITY);
     assert_int_equal(decode("TOP unheard like"), STATUS_OK);
-    assert_int_equal(request.type, TYPE_UNKNOWN);
+    assert_int_equal(request.top.type, TYPE_UNKNOWN);
     assert_int_equal(decode("TOP video unheard"), STATUS_OK);
     assert_int_equal(request.name, NAME_UNKNOWN);
     assert_int_equal(names_type_count(names), types);

@@ -292,8 +292,8 @@ static void where_no_write_would_pass_all_are_refused(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 1;
-    fake.parts.lag_max_bytes = 2;
+    fake.admission.lag_slow = 1;
+    fake.admission.lag_max = 2;
     fake_start(&fake);
     int client = client_open(&fake);
     client_send(client, "LIKE 1 video:1\r\nMULTI\r\nLIKED 1 video:1\r\nEXEC\r\n");
@@ -312,8 +312,8 @@ static void writes_inside_wait_for_the_store(void **state)
 {
     (void)state;
     fake_init(&fake);
-    fake.parts.lag_slow_bytes = 1;
-    fake.parts.lag_max_bytes = MIB(1);
+    fake.admission.lag_slow = 1;
+    fake.admission.lag_max = MIB(1);
     fake_start(&fake);
     fake_gate(&fake, true);
     int client = client_open(&fake);

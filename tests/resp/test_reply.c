@@ -33,15 +33,15 @@ static void numbers_and_flags(void **state)
 {
     (void)state;
     struct hot_scratch scratch = {0};
-    struct hot_request request = {.action = HOT_SET, .value = 1};
+    struct hot_request request = {.action = HOT_SET, .change.value = 1};
     expect(&request, &scratch, false, ":1\r\n");
-    request = (struct hot_request){.action = HOT_ADD, .value = INT64_MIN};
+    request = (struct hot_request){.action = HOT_ADD, .change.value = INT64_MIN};
     expect(&request, &scratch, true, ":-9223372036854775808\r\n");
     struct hot_answer answers[3] = {{.count = 0}};
     kind_set_add(&answers[1].kinds, LIKE);
     kind_set_add(&answers[2].kinds, COMMENT);
-    request =
-        (struct hot_request){.action = HOT_ASK, .name = LIKE, .item_count = 3, .answers = answers};
+    request = (struct hot_request){
+        .action = HOT_ASK, .name = LIKE, .item_count = 3, .read.answers = answers};
     expect(&request, &scratch, false, "*3\r\n:0\r\n:1\r\n:0\r\n");
     request.name = UINT8_MAX; /* an unknown kind */
     expect(&request, &scratch, false, "*3\r\n:0\r\n:0\r\n:0\r\n");
@@ -54,7 +54,7 @@ static void counters_and_kinds(void **state)
     struct hot_scratch scratch = {.counters = counters, .used = 2, .capacity = 2};
     struct hot_answer answers[] = {
         {.count = 0}, {.first = 0, .count = 1}, {.first = 1, .count = 1}, {.count = 0}};
-    struct hot_request request = {.action = HOT_COUNTS, .item_count = 4, .answers = answers};
+    struct hot_request request = {.action = HOT_COUNTS, .item_count = 4, .read.answers = answers};
     expect(&request, &scratch, false,
            "*4\r\n*0\r\n*2\r\n$7\r\ncomment\r\n:7\r\n*2\r\n$4\r\nlike\r\n:-12\r\n*0\r\n");
     expect(&request, &scratch, true,
@@ -75,7 +75,7 @@ static void changes(void **state)
     };
     struct hot_scratch scratch = {.listed = listed, .listed_used = 2, .listed_capacity = 2};
     struct hot_request request = {
-        .action = HOT_CHANGES, .user.lo = 1, .until_s = 7, .first = 0, .count = 2};
+        .action = HOT_CHANGES, .user.lo = 1, .changes = {.until_s = 7, .count = 2}};
     char cursor[CURSOR_ROUND_TEXT + 1] = "", reply[512];
     cursor[cursor_write_round(&request, cursor)] = '\0';
     snprintf(reply, sizeof reply,
@@ -84,9 +84,9 @@ static void changes(void **state)
              cursor);
     expect(&request, &scratch, false, reply);
     expect(&request, &scratch, true, reply);
-    request.count = 0;
-    request.more = true;
-    request.after = listed[1];
+    request.changes.count = 0;
+    request.changes.more = true;
+    request.changes.after = listed[1];
     cursor[cursor_write_round(&request, cursor)] = '\0';
     snprintf(reply, sizeof reply, "*2\r\n$80\r\n%s\r\n:1\r\n", cursor);
     expect(&request, &scratch, false, reply);
@@ -101,12 +101,12 @@ static void boards_are_flat(void **state)
     uint16_t type;
     assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &type), STATUS_OK);
     struct hot_scratch scratch = {.ranked = ranked, .ranked_used = 3, .ranked_capacity = 3};
-    struct hot_request request = {.action = HOT_TOP, .type = type, .first = 1, .count = 2};
+    struct hot_request request = {.action = HOT_TOP, .top = {.type = type, .first = 1, .count = 2}};
     const char *reply = "*4\r\n$26\r\nvideo:18446744073709551615\r\n:9223372036854775807\r\n"
                         "$42\r\nvideo:0190163d-8694-739b-aea5-966c26f8ad91\r\n:-3\r\n";
     expect(&request, &scratch, false, reply);
     expect(&request, &scratch, true, reply);
-    request = (struct hot_request){.action = HOT_TOP, .type = UINT16_MAX};
+    request = (struct hot_request){.action = HOT_TOP, .top.type = UINT16_MAX};
     expect(&request, &scratch, true, "*0\r\n");
 }
 

@@ -91,7 +91,7 @@ static void writes_answers(void **state)
     struct hot_answer answers[2] = {{.first = 0, .count = 2}, {.first = 2, .count = 0}};
     kind_set_add(&answers[0].kinds, NAME_INDEX_LIKE);
     struct hot_request request = {
-        .action = HOT_FEED, .name = NAME_INDEX_LIKE, .item_count = 2, .answers = answers};
+        .action = HOT_FEED, .name = NAME_INDEX_LIKE, .item_count = 2, .read.answers = answers};
 
     request = with_op(request);
     assert_true(reply_write(&out, &request, &scratch, names, false));
@@ -106,7 +106,7 @@ static void writes_answers(void **state)
     assert_true(reply_write(&out, &request, &scratch, names, true));
     expect(&out, "*2\r\n:1\r\n:0\r\n");
     request.action = HOT_ADD;
-    request.value = 42;
+    request.change.value = 42;
     request = with_op(request);
     assert_true(reply_write(&out, &request, &scratch, names, true));
     expect(&out, ":42\r\n");

@@ -69,10 +69,10 @@ static uint32_t add_record(struct hot_memory *hot, const struct hot_request *req
         .type = EVENT_ADD,
         .name = request->name,
         .time_s = time_s,
-        .has_token = request->has_token,
+        .has_token = request->change.has_token,
         .item = request->items[0],
-        .delta = request->delta,
-        .token = {request->token[0], request->token[1]},
+        .delta = request->change.delta,
+        .token = {request->change.token[0], request->change.token[1]},
     };
     return stamp_of(journal_append(hot->journal, &event));
 }
@@ -82,18 +82,18 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
 {
     uint32_t cell = 0;
     enum status status =
-        item_reserve(shard, hash, request->items[0], request->name, request->delta, 0, &row);
+        item_reserve(shard, hash, request->items[0], request->name, request->change.delta, 0, &row);
     if (status != STATUS_OK)
         return status;
     uint32_t time_s = hot_memory_time(hot, request->time_s);
-    if (request->has_token) {
-        status = token_reserve(hot, shard, request->token, &cell);
+    if (request->change.has_token) {
+        status = token_reserve(hot, shard, request->change.token, &cell);
         if (status != STATUS_OK)
             return status;
-        tokens_add(&shard->tokens, cell, request->token, time_s);
+        tokens_add(&shard->tokens, cell, request->change.token, time_s);
     }
-    request->value = item_add(shard, item_at(shard, row), request->name, request->delta,
-                              add_record(hot, request, time_s));
+    request->change.value = item_add(shard, item_at(shard, row), request->name,
+                                     request->change.delta, add_record(hot, request, time_s));
     return STATUS_OK;
 }
 
@@ -103,18 +103,19 @@ static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
 {
     uint32_t cell = item_cell(shard, hash, request->items[0]);
     struct item_row *row = item_at(shard, cell);
-    if (request->has_token)
+    if (request->change.has_token)
         expire(hot, shard, request->time_s, EXPIRE_MOST); /* at first: it may have to wait */
     if (row == NULL ? hot->filters != NULL &&
                           filter_said(&shard->denied,
                                       filters_may_have_item(hot->filters, request->items[0]))
                     : (row->flags & ITEM_PARTIAL) != 0)
         return STATUS_BLOCKED;
-    bool again = request->has_token && tokens_has(&shard->tokens, request->token,
-                                                  time_of(hot, request->time_s), hot->token_ttl_s);
-    if (!again && request->delta != 0)
+    bool again =
+        request->change.has_token && tokens_has(&shard->tokens, request->change.token,
+                                                time_of(hot, request->time_s), hot->token_ttl_s);
+    if (!again && request->change.delta != 0)
         return add_change(hot, shard, request, hash, cell);
-    request->value = item_value(row, request->name);
+    request->change.value = item_value(row, request->name);
     if (row != NULL)
         item_touch(row);
     return STATUS_OK;

@@ -92,10 +92,6 @@ struct board_gathered {
 };
 void boards_gather(struct hot_memory *hot, uint32_t key, struct board_gathered *out);
 
-/* top.c: TOP. False: it needs a worker, and the caller is an I/O thread. */
-bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
-                    struct hot_scratch *scratch, unsigned worker);
-
 void boards_stats(struct hot_memory *hot, struct hot_stats *out);
 
 #endif

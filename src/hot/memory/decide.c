@@ -440,8 +440,8 @@ static enum hot_need decision_answer(struct hot_memory *hot, struct hot_request 
     if (status == STATUS_BLOCKED)
         return NEED_ITEM;
     request->status = status;
-    request->value = status == STATUS_OK && changed;
-    hot_note_room(hot, status, request->value != 0);
+    request->change.value = status == STATUS_OK && changed;
+    hot_note_room(hot, status, request->change.value != 0);
     return status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 

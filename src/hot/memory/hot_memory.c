@@ -1,14 +1,4 @@
-/*
- * Opening, running batches, stats. Before a batch runs, three passes bring what it will touch
- * closer: the buckets of its users and items; the rows those point to, or the rest of a full bucket;
- * the newest chunk of each user's first shelf, or the rows in such a rest. A random like is
- * otherwise four or five cache misses, one after the other; overlapped over a batch they cost a
- * third.
- *
- * Prefetching takes no lock. It reads only what is never unmapped while the tier is open, in words that
- * are written whole. What it reads may be outdated, or not be a row any more: an address made from
- * that costs a cache line and nothing else.
- */
+/* Opening, what the port says of admission and the journal, stats, closing. */
 #include "hot/memory/hot_memory_priv.h"
 
 #include <stdlib.h>
@@ -17,325 +7,81 @@
 #include "base/assert.h"
 #include "base/names.h"
 #include "filter/filters.h"
-#include "hot/memory/changes.h"
-#include "hot/memory/friends.h"
-#include "hot/memory/list.h"
-#include "hot/memory/sweep.h"
 
-static bool needs_user(enum hot_action action)
+/* A worker of the pool, on what was submitted. */
+static void run_requests(void *context, unsigned worker, struct hot_request *requests, size_t count,
+                         struct hot_scratch *scratch)
 {
-    return action != HOT_ADD && action != HOT_COUNTS && action != HOT_LIST_REACTORS &&
-           action != HOT_DROP && action != HOT_TOP && action != HOT_NAMES;
+    hot_memory_run_blocking(context, worker, requests, count, scratch);
 }
 
-static bool changes_item(enum hot_action action)
+static void run_submission(void *context, struct pool_worker *worker,
+                           struct hot_submission *submission)
 {
-    return action == HOT_SET || action == HOT_CLEAR || action == HOT_ADD;
+    struct hot_memory *hot = hot_memory_of(context);
+    admission_run(&hot->admission, &hot->pacers[worker->number], worker->number, submission,
+                  &worker->scratch, run_requests, context);
 }
 
-/* Which sides of a request or event have a trail. */
-enum {
-    TRAIL_USER = 1,
-    TRAIL_ITEM = 2,
-};
-
-/* How far a trail has been followed: the buckets, then what table_prefetch_next found in them. */
-struct trail_ahead {
-    const struct table_bucket *user_bucket; /* NULL: that side has no trail */
-    const struct table_bucket *item_bucket;
-    uint32_t user;
-    uint32_t item;
-};
-
-static void trails_prefetch(struct hot_memory *hot, const struct hot_trail *trails,
-                            const uint8_t *sides, size_t count)
-{
-    struct trail_ahead ahead[LIMIT_BATCH];
-    for (size_t i = 0; i < count; i++) {
-        struct hot_trail trail = trails[i];
-        ahead[i] = (struct trail_ahead){0};
-        if (sides[i] & TRAIL_USER)
-            ahead[i].user_bucket =
-                table_prefetch(&user_shard_of(hot, trail.user)->table, trail.user);
-        if (sides[i] & TRAIL_ITEM)
-            ahead[i].item_bucket =
-                table_prefetch(&item_shard_of(hot, trail.item)->table, trail.item);
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct hot_trail trail = trails[i];
-        ahead[i].user =
-            user_prefetch(user_shard_of(hot, trail.user), ahead[i].user_bucket, trail.user);
-        ahead[i].item = table_prefetch_next(&item_shard_of(hot, trail.item)->table,
-                                            ahead[i].item_bucket, trail.item, ITEM_ROW_SHORT);
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct hot_trail trail = trails[i];
-        user_prefetch_on(user_shard_of(hot, trail.user), ahead[i].user, trail.user);
-        table_prefetch_rest(&item_shard_of(hot, trail.item)->table, ahead[i].item, trail.item,
-                            ITEM_ROW_SHORT);
-    }
-}
-
-/* False: it needs the store, or memory that only the keeper can free; nothing has changed. */
-static bool run_one(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                    struct hot_scratch *scratch)
-{
-    switch (request->action) {
-    case HOT_SET:
-        return hot_memory_set(hot, request, trail, NULL) == NEED_NOTHING;
-    case HOT_CLEAR:
-        return hot_memory_clear(hot, request, trail, NULL) == NEED_NOTHING;
-    case HOT_ADD:
-        return hot_memory_add(hot, request, trail) == NEED_NOTHING;
-    case HOT_ASK:
-        return hot_memory_ask(hot, request, trail, LOAD_NOBODY);
-    case HOT_COUNTS:
-        return hot_memory_counts(hot, request, scratch, LOAD_NOBODY);
-    case HOT_FEED:
-        return hot_memory_feed(hot, request, trail, scratch, LOAD_NOBODY);
-    case HOT_LIST_REACTIONS:
-        return hot_memory_list_reactions(hot, request, trail, scratch, LOAD_NOBODY);
-    case HOT_LIST_REACTORS:
-        return hot_memory_list_reactors(hot, request, scratch, LOAD_NOBODY);
-    case HOT_FORGET:
-    case HOT_DROP:
-        return false;
-    case HOT_CHANGES:
-        return hot_memory_changes(hot, request, trail, scratch, LOAD_NOBODY);
-    case HOT_TOP:
-        return hot_memory_top(hot, request, scratch, LOAD_NOBODY);
-    case HOT_NAMES:
-        return true;
-    default:
-        ASSERT(request->action == HOT_FRIENDS);
-        return hot_memory_friends(hot, request, trail, scratch, LOAD_NOBODY);
-    }
-}
-
-static struct hot_trail trail_of(const struct hot_memory *hot, const struct hot_request *request,
-                                 uint8_t *sides)
-{
-    struct hot_trail trail = {0};
-    *sides = (needs_user(request->action) ? TRAIL_USER : 0) |
-             (changes_item(request->action) ? TRAIL_ITEM : 0);
-    if (*sides & TRAIL_USER)
-        trail.user = user_hash_of(hot, request->user);
-    if (*sides & TRAIL_ITEM)
-        trail.item = item_hash_of(hot, request->items[0]);
-    return trail;
-}
-
-/* A user's shelf seldom has all, so the filters are asked of nearly every reaction to be set. */
-static void filters_ahead(const struct hot_memory *hot, const struct hot_request *requests,
-                          size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (requests[i].action == HOT_SET)
-            filters_prefetch_reaction(hot->filters, requests[i].user, requests[i].name,
-                                      requests[i].items[0]);
-}
-
-/* Returns how many were run. */
-static size_t run_batch(struct hot_memory *hot, struct hot_request *requests, size_t count,
-                        struct hot_scratch *scratch)
-{
-    struct hot_trail trails[LIMIT_BATCH];
-    uint8_t sides[LIMIT_BATCH];
-    for (size_t i = 0; i < count; i++)
-        trails[i] = trail_of(hot, &requests[i], &sides[i]);
-    if (count > 1 && hot->filters != NULL)
-        filters_ahead(hot, requests, count);
-    if (count > 1)
-        trails_prefetch(hot, trails, sides, count);
-    for (size_t i = 0; i < count; i++)
-        if (!run_one(hot, &requests[i], trails[i], scratch))
-            return i;
-    return count;
-}
-
-static size_t hot_memory_run(struct hot *base, struct hot_request *requests, size_t count,
-                             struct hot_scratch *scratch)
+int hot_memory_start_workers(struct hot *base, unsigned count)
 {
     struct hot_memory *hot = hot_memory_of(base);
-    size_t done = 0;
-    while (done < count) {
-        size_t some = count - done < LIMIT_BATCH ? count - done : LIMIT_BATCH;
-        size_t ran = run_batch(hot, requests + done, some, scratch);
-        done += ran;
-        if (ran < some)
-            break;
-    }
-    return done;
+    return pool_start(&hot->workers, count, hot->timeline, run_submission, base);
 }
 
-static enum hot_need change_once(struct hot_memory *hot, struct hot_request *request,
-                                 struct hot_trail trail, const struct hot_reads *reads)
+static bool hot_memory_submit(struct hot *base, struct hot_submission *submission)
 {
-    return request->action == HOT_SET     ? hot_memory_set(hot, request, trail, reads)
-           : request->action == HOT_CLEAR ? hot_memory_clear(hot, request, trail, reads)
-                                          : hot_memory_add(hot, request, trail);
+    return pool_submit(&hot_memory_of(base)->workers, submission);
 }
 
-/*
- * Reads what it takes to decide, and decides. With `share`, if another worker is reading any of that,
- * it waits for that one instead, and still needs to know: memory mostly does by then.
- */
-static enum hot_need change_reading(struct hot_memory *hot, unsigned worker,
-                                    struct hot_request *request, struct hot_trail trail, bool share)
+static enum status hot_memory_admit(struct hot *base, const struct hot_pacer *pacer,
+                                    uint64_t now_ns)
 {
-    struct hot_reads reads;
-    uint64_t claims[1 + LIMIT_EXCLUSIVE];
-    bool mine[1 + LIMIT_EXCLUSIVE];
-    enum hot_need need = NEED_NOTHING;
-    hot_memory_keys(hot, request, &reads);
-    for (uint32_t i = 0; i < reads.count; i++)
-        claims[i] = claim_of(hot, trail.user, reads.keys[i].item, reads.keys[i].kind);
-    load_begin(&hot->loads, worker);
-    bool alone =
-        !share || load_claim(&hot->loads, worker, claims, reads.count, mine) == reads.count;
-    if (alone)
-        request->status = load_reactions(hot, worker, reads.keys, reads.count);
-    if (alone && request->status == STATUS_OK)
-        need = change_once(hot, request, trail, &reads);
-    load_end(&hot->loads, worker);
-    if (share) /* after the change: those who wait find it in memory */
-        load_claim_end(&hot->loads, worker, claims, reads.count, mine);
-    return alone ? need : NEED_REACTIONS;
+    return admission_admit(&hot_memory_of(base)->admission, pacer, now_ns);
 }
 
-/* Tries, gets what that needs, and tries again. */
-static void change_blocking(struct hot_memory *hot, unsigned worker, struct hot_request *request,
-                            struct hot_trail trail)
+static uint64_t hot_memory_wait_ns(struct hot *base, const struct hot_pacer *pacer, uint64_t now_ns)
 {
-    bool read = false;
-    bool share = true;
-    for (unsigned tries = 0;;) {
-        request->status = STATUS_OK;
-        enum hot_need need = read ? change_reading(hot, worker, request, trail, share)
-                                  : change_once(hot, request, trail, NULL);
-        share = share && !(read && need == NEED_REACTIONS); /* nobody is waited for twice */
-        read = need == NEED_REACTIONS && !read;
-        if (need == NEED_ITEM) {
-            request->status = load_items(hot, worker, request->items, 1);
-            if (request->status == STATUS_NO_MEMORY)
-                need = NEED_MEMORY;
-            else if (request->status != STATUS_OK)
-                return;
-        }
-        if (need == NEED_NOTHING || (need == NEED_MEMORY && !keeper_wait(hot, tries++)))
-            return;
-    }
+    return admission_wait_ns(&hot_memory_of(base)->admission, pacer, now_ns);
 }
 
-static bool reads_items(enum hot_action action)
+static void hot_memory_spend(struct hot *base, struct hot_pacer *pacer, uint32_t writes,
+                             uint64_t now_ns)
 {
-    return changes_item(action) || action == HOT_COUNTS || action == HOT_FEED;
+    admission_spend(&hot_memory_of(base)->admission, pacer, writes, now_ns);
 }
 
-/*
- * Reads the items of all requests in one go: one at a time costs the store many times as much. What
- * fails here is met again, and told, by the request that needs it.
- */
-static void load_ahead(struct hot_memory *hot, unsigned worker, const struct hot_request *requests,
-                       size_t count)
+static uint64_t hot_memory_point(struct hot *base)
 {
-    struct item items[LOAD_KEYS];
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t some = reads_items(requests[i].action) ? requests[i].item_count : 0;
-        if (some > LOAD_KEYS - used)
-            break;
-        for (size_t j = 0; j < some; j++)
-            items[used++] = requests[i].items[j];
-    }
-    if (used > 0)
-        load_items(hot, worker, items, used);
+    return journal_appended(hot_memory_of(base)->journal);
 }
 
-static void hot_memory_run_blocking(struct hot *base, unsigned worker, struct hot_request *requests,
-                                    size_t count, struct hot_scratch *scratch)
+static uint64_t hot_memory_released(struct hot *base)
 {
-    struct hot_memory *hot = hot_memory_of(base);
-    if (count > 1 && hot->store != NULL)
-        load_ahead(hot, worker, requests, count);
-    for (size_t i = 0; i < count; i++) {
-        struct hot_request *request = &requests[i];
-        uint8_t sides;
-        struct hot_trail trail = trail_of(hot, request, &sides);
-        if (changes_item(request->action))
-            change_blocking(hot, worker, request, trail);
-        else if (request->action == HOT_ASK)
-            hot_memory_ask(hot, request, trail, worker);
-        else if (request->action == HOT_COUNTS)
-            hot_memory_counts(hot, request, scratch, worker);
-        else if (request->action == HOT_FEED)
-            hot_memory_feed(hot, request, trail, scratch, worker);
-        else if (request->action == HOT_LIST_REACTIONS)
-            hot_memory_list_reactions(hot, request, trail, scratch, worker);
-        else if (request->action == HOT_LIST_REACTORS)
-            hot_memory_list_reactors(hot, request, scratch, worker);
-        else if (request->action == HOT_FORGET)
-            hot_memory_forget(hot, request, scratch, worker);
-        else if (request->action == HOT_DROP)
-            hot_memory_drop(hot, request, scratch, worker);
-        else if (request->action == HOT_CHANGES)
-            hot_memory_changes(hot, request, trail, scratch, worker);
-        else if (request->action == HOT_TOP)
-            hot_memory_top(hot, request, scratch, worker);
-        else if (request->action == HOT_FRIENDS)
-            hot_memory_friends(hot, request, trail, scratch, worker);
-    }
+    return journal_released(hot_memory_of(base)->journal);
 }
 
-static enum status apply_one(struct hot_memory *hot, const struct event *event,
-                             struct hot_trail trail, uint32_t now_s)
+static enum status hot_memory_state(struct hot *base)
 {
-    switch (event->type) {
-    case EVENT_SET:
-        return hot_memory_apply_set(hot, event, trail);
-    case EVENT_CLEAR:
-        return hot_memory_apply_clear(hot, event, trail);
-    case EVENT_ADD:
-        return hot_memory_apply_add(hot, event, trail, now_s);
-    default:
-        return STATUS_DAMAGED;
-    }
+    return journal_state(hot_memory_of(base)->journal);
 }
 
-static enum status apply_batch(struct hot_memory *hot, const struct event *events, size_t count,
-                               uint32_t now_s)
+static void hot_memory_kick(struct hot *base)
 {
-    struct hot_trail trails[LIMIT_BATCH];
-    uint8_t sides[LIMIT_BATCH];
-    for (size_t i = 0; i < count; i++) {
-        sides[i] = events[i].type == EVENT_ADD ? TRAIL_ITEM : TRAIL_USER | TRAIL_ITEM;
-        trails[i].user = user_hash_of(hot, events[i].user);
-        trails[i].item = item_hash_of(hot, events[i].item);
-    }
-    trails_prefetch(hot, trails, sides, count);
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < count && status == STATUS_OK; i++)
-        status = apply_one(hot, &events[i], trails[i], now_s);
-    return status;
+    journal_kick(hot_memory_of(base)->journal);
 }
 
-enum status hot_memory_apply(struct hot *base, const struct event *events, size_t count,
-                             uint64_t position, uint32_t now_s)
+static void hot_memory_listen(struct hot *base, hot_listen_fn *fn, void *context)
 {
-    struct hot_memory *hot = hot_memory_of(base);
-    ASSERT(hot->journal == NULL);
-    hot->replay_stamp = stamp_of(position);
-    enum status status = STATUS_OK;
-    while (count != 0 && status == STATUS_OK) {
-        size_t some = count < LIMIT_BATCH ? count : LIMIT_BATCH;
-        status = apply_batch(hot, events, some, now_s);
-        events += some;
-        count -= some;
-    }
-    return status;
+    admission_listen(&hot_memory_of(base)->admission, fn, context);
 }
 
-static enum status hot_memory_admit(struct hot *base)
+static const char *hot_memory_sentence(struct hot *base, enum status status)
+{
+    return admission_sentence(&hot_memory_of(base)->admission, status);
+}
+
+static enum status hot_memory_room(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
     bool may = slab_pool_has_page(hot->pool) ||
@@ -374,6 +120,24 @@ static void hot_memory_stats(struct hot *base, struct hot_stats *out)
     out->expired_items = atomic_load_explicit(&keeper->stats.expired_items, memory_order_relaxed);
     out->emptied_pages = atomic_load_explicit(&keeper->stats.pages, memory_order_relaxed);
     boards_stats(hot, out);
+    out->waiting = pool_waiting(&hot->workers);
+    out->lag_slow = hot->admission.lag_slow;
+    out->lag_max = hot->admission.lag_max;
+}
+
+static void hot_memory_refuse_writes(struct hot *base)
+{
+    atomic_store(&hot_memory_of(base)->admission.stopping, true);
+}
+
+/* They ask the journal, so it must still be open. Also if they never started. */
+static void hot_memory_stop(struct hot *base)
+{
+    struct hot_memory *hot = hot_memory_of(base);
+    hot_memory_refuse_writes(base);
+    pool_stop(&hot->workers);
+    boards_filler_stop(hot);
+    keeper_stop(hot);
 }
 
 static void hot_memory_close(struct hot *base)
@@ -381,7 +145,7 @@ static void hot_memory_close(struct hot *base)
     struct hot_memory *hot = hot_memory_of(base);
     hot_memory_stop(base);
     keeper_destroy(&hot->keeper);
-    sweeps_destroy(&hot->sweeps);
+    removal_progress_destroy(&hot->removals);
     loads_destroy(&hot->loads, hot->store);
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         user_shard_destroy(&hot->users[i]);
@@ -397,10 +161,21 @@ static void hot_memory_close(struct hot *base)
 
 static const struct hot_ops hot_memory_ops = {
     .name = "memory",
-    .run = hot_memory_run,
-    .run_blocking = hot_memory_run_blocking,
+    .try = hot_memory_try,
+    .submit = hot_memory_submit,
     .admit = hot_memory_admit,
+    .wait_ns = hot_memory_wait_ns,
+    .spend = hot_memory_spend,
+    .room = hot_memory_room,
+    .point = hot_memory_point,
+    .released = hot_memory_released,
+    .state = hot_memory_state,
+    .kick = hot_memory_kick,
+    .listen = hot_memory_listen,
+    .sentence = hot_memory_sentence,
     .stats = hot_memory_stats,
+    .refuse_writes = hot_memory_refuse_writes,
+    .stop = hot_memory_stop,
     .close = hot_memory_close,
 };
 
@@ -487,12 +262,13 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->item_ttl_s = options->item_ttl_s;
     loads_init(&hot->loads);
     keeper_init(&hot->keeper);
-    sweeps_init(&hot->sweeps);
+    removal_progress_init(&hot->removals, hot->seed);
     hot->without_boards = options->without_boards;
     boards_init(&hot->boards, hot->budget, options->board_entries);
     hot->trend = options->trend;
     hot->trend_context = options->trend_context;
     hot->timeline = options->timeline;
+    admission_init(&hot->admission, options->timeline);
     hot_memory_know_kind(&hot->hot, NAME_INDEX_LIKE);
     hot->exclusive = options->exclusive;
     slab_pool_make_ready(hot->pool, options->ready_bytes);
@@ -507,6 +283,13 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
 void hot_memory_set_journal(struct hot *base, struct journal *journal)
 {
     hot_memory_of(base)->journal = journal;
+    hot_memory_of(base)->admission.journal = journal;
+}
+
+void hot_memory_bound_lag(struct hot *base, uint64_t slow_bytes, uint64_t max_bytes)
+{
+    hot_memory_of(base)->admission.lag_slow = slow_bytes;
+    hot_memory_of(base)->admission.lag_max = max_bytes;
 }
 
 void hot_memory_set_reach(struct hot *base, hot_reach_fn *reach, void *context)
@@ -529,20 +312,25 @@ bool hot_memory_start(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
     ASSERT(hot->store != NULL);
-    atomic_store(&hot->loads.applied, stored_position(hot));
+    hot_memory_projected(base, stored_position(hot));
     hot->loads.base = store_snapshot(hot->store);
     return hot->loads.base != NULL && keeper_start(hot) &&
            (hot->without_boards || boards_filler_start(hot));
 }
 
-void hot_memory_stop(struct hot *base)
-{
-    struct hot_memory *hot = hot_memory_of(base);
-    boards_filler_stop(hot);
-    keeper_stop(hot);
-}
-
 void hot_memory_projected(struct hot *base, uint64_t position)
 {
-    atomic_store(&hot_memory_of(base)->loads.applied, position);
+    struct hot_memory *hot = hot_memory_of(base);
+    atomic_store(&hot->loads.applied, position);
+    admission_projected(&hot->admission, position);
+}
+
+void hot_memory_store_failed(struct hot *base, const char *why)
+{
+    admission_store_failed(&hot_memory_of(base)->admission, why);
+}
+
+enum status hot_memory_logged_state(struct hot *base)
+{
+    return hot_memory_of(base)->admission.told;
 }

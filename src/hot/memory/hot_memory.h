@@ -49,7 +49,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: 
  */
 uint64_t hot_memory_least(uint64_t budget_bytes);
 
-/* Where decisions are recorded; set once, after replay and before the first hot_run. */
+/* Where decisions are recorded; set once, after replay and before the first hot_try. */
 void hot_memory_set_journal(struct hot *hot, struct journal *journal);
 
 /*
@@ -73,11 +73,22 @@ void hot_memory_know_kind(struct hot *hot, uint8_t kind);
  */
 bool hot_memory_start(struct hot *hot);
 
+/* Starts the worker threads behind hot_submit. 0, or an errno. Until then nothing can be submitted. */
+int hot_memory_start_workers(struct hot *hot, unsigned count);
+
 /*
- * Ends its threads, also if they never started. They ask the journal, so this comes before that is
- * closed; hot_close comes after.
+ * What a worker does: runs all requests, waiting for the store where that is needed. `worker` is a
+ * number below LIMIT_WORKERS that nobody else uses at the time. The caller has been admitted for up to
+ * LIMIT_BATCH writes if any request writes; FORGET and DROP are admitted here. Tests call it directly.
  */
-void hot_memory_stop(struct hot *hot);
+void hot_memory_run_blocking(struct hot *hot, unsigned worker, struct hot_request *requests,
+                             size_t count, struct hot_scratch *scratch);
+
+/*
+ * Writes are slowed down while the store has more than slow_bytes of the journal still to apply, and
+ * refused above max_bytes; 0 for both: there is no bound. Before the first write.
+ */
+void hot_memory_bound_lag(struct hot *hot, uint64_t slow_bytes, uint64_t max_bytes);
 
 /*
  * No decision from here on is made at an earlier time than this, whatever the clock says: what is
@@ -88,9 +99,8 @@ void hot_memory_raise_time(struct hot *hot, uint32_t time_s);
 const _Atomic uint32_t *hot_memory_newest(struct hot *hot);
 
 /*
- * How a worker has the store brought to a position, and waits for it. OK, LAGGING (not within the time)
- * or STORE_FAILED (never). Set once, before the first hot_run_blocking; without it lists by item are
- * refused.
+ * How a worker has the store brought to a position, and waits for it: OK, or LAGGING if that takes
+ * longer than the time. Set once, before the workers start; without it lists by item are refused.
  */
 typedef enum status hot_reach_fn(void *context, uint64_t position, unsigned timeout_ms);
 void hot_memory_set_reach(struct hot *hot, hot_reach_fn *reach, void *context);
@@ -115,7 +125,16 @@ enum status hot_memory_load_boards(struct hot *hot, const char *path, uint64_t *
 bool hot_memory_touch_boards(struct hot *hot, const struct event *event);
 void hot_memory_recount_boards(struct hot *hot);
 
-/* The projector has applied everything before this position. */
+/* The projector has applied everything before this position. By one thread at a time. */
 void hot_memory_projected(struct hot *hot, uint64_t position);
+
+/*
+ * The projector failed for good; by its thread, and once. What needs the store to catch up is refused
+ * from now on, with `why`.
+ */
+void hot_memory_store_failed(struct hot *hot, const char *why);
+
+/* The state of the journal that the log last told of; once the journal is closed. */
+enum status hot_memory_logged_state(struct hot *hot);
 
 #endif

@@ -12,14 +12,16 @@
 #include "base/gene.h"
 #include "base/limits.h"
 #include "base/slab.h"
+#include "hot/memory/admission.h"
 #include "hot/memory/boards.h"
 #include "hot/memory/clean.h"
 #include "hot/memory/hot_memory.h"
 #include "hot/memory/items.h"
 #include "hot/memory/keeper.h"
 #include "hot/memory/load.h"
-#include "hot/memory/sweep_mark.h"
 #include "hot/memory/users.h"
+#include "hot/pool.h"
+#include "query/removal_progress.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
 #define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* items hash otherwise than users */
@@ -56,9 +58,13 @@ struct hot_memory {
     _Atomic uint32_t floor_s;                  /* no decision is made before this; only grows */
     _Atomic bool refused; /* without a store: memory refused a change, and none was made since */
 
+    struct admission admission;
+    struct pool workers;                    /* behind hot_submit */
+    struct hot_pacer pacers[LIMIT_WORKERS]; /* each that of the worker with its number */
+
     struct loads loads;
     struct keeper keeper;
-    struct sweeps sweeps;
+    struct removal_progress removals;
     struct boards boards;
     bool without_boards;
 
@@ -172,15 +178,32 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
                                  struct hot_trail trail, uint32_t now_s);
 
 /*
- * read.c: ASK, COUNTS and FEED. False: it needs the store, and the caller is an I/O thread. A worker
- * gives its number and waits; an I/O thread gives LOAD_NOBODY.
+ * Runs a request of one action. A worker gives its number and may wait; an I/O thread gives
+ * LOAD_NOBODY. False: it needs the store, or memory that only the keeper can free, and the caller is
+ * an I/O thread; then nothing has changed. An action that needs a store is called only if there is one.
  */
-bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                    unsigned worker);
-bool hot_memory_counts(struct hot_memory *hot, struct hot_request *request,
-                       struct hot_scratch *scratch, unsigned worker);
-bool hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
-                     struct hot_scratch *scratch, unsigned worker);
+typedef bool hot_action_fn(struct hot_memory *hot, struct hot_request *request,
+                           struct hot_trail trail, struct hot_scratch *scratch, unsigned worker);
+
+hot_action_fn hot_memory_ask;    /* read.c */
+hot_action_fn hot_memory_counts; /* likewise */
+hot_action_fn hot_memory_feed;   /* likewise */
+hot_action_fn hot_memory_top;    /* top.c */
+
+/* run.c: hot_try. */
+size_t hot_memory_try(struct hot *hot, struct hot_request *requests, size_t count,
+                      struct hot_scratch *scratch);
+
+/* Has the store brought to a position: OK, LAGGING (not within the time) or STORE_FAILED (never). */
+static inline enum status hot_memory_reach(struct hot_memory *hot, uint64_t position,
+                                           unsigned timeout_ms)
+{
+    enum status status =
+        hot->reach != NULL ? hot->reach(hot->reach_context, position, timeout_ms) : STATUS_LAGGING;
+    return status == STATUS_LAGGING && atomic_load(&hot->admission.store_failed)
+               ? STATUS_STORE_FAILED
+               : status;
+}
 
 /* Puts what the store has on a warm shelf, if there is memory for that. Under the user's lock. */
 void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t hash,

@@ -12,8 +12,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "hot/memory/boards.h"
+#include "hot/memory/catch_up.h"
 #include "hot/memory/hot_memory_priv.h"
-#include "hot/memory/list.h"
+#include "hot/scratch.h"
 #include "trend/trends.h"
 
 #define TOP_FEW    128
@@ -21,23 +22,6 @@
 #define GATHER_MAX (LIMIT_SHARDS * BOARD_ENTRIES)
 
 _Static_assert(TOP_FEW <= LIMIT_TOP, "few is not many");
-
-static bool ranked_reserve(struct hot_scratch *scratch, size_t count)
-{
-    size_t needed = scratch->ranked_used + count;
-    if (needed <= scratch->ranked_capacity)
-        return true;
-    size_t capacity = scratch->ranked_capacity * 2 + LIMIT_TOP;
-    capacity = capacity < needed ? needed : capacity;
-    if (capacity > UINT32_MAX)
-        return false;
-    struct ranked *ranked = realloc(scratch->ranked, capacity * sizeof(*ranked));
-    if (ranked == NULL)
-        return false;
-    scratch->ranked = ranked;
-    scratch->ranked_capacity = (uint32_t)capacity;
-    return true;
-}
 
 /* Room to keep a result in, if there is any; without it every reading gathers. */
 static void top_keep(struct hot_memory *hot, struct board *board)
@@ -96,19 +80,19 @@ static enum status top_read(struct hot_memory *hot, struct board *board,
         return STATUS_BLOCKED;
     if (atomic_load(&board->off))
         return STATUS_BOARD_OFF;
-    if (!ranked_reserve(scratch, GATHER_MAX))
+    if (!hot_scratch_reserve_ranked(scratch, GATHER_MAX))
         return STATUS_NO_MEMORY;
     uint32_t count;
     enum status status =
-        top_take(hot, board, request->limit, scratch->ranked + scratch->ranked_used, &count);
-    request->count = status == STATUS_OK ? count : 0;
+        top_take(hot, board, request->top.limit, scratch->ranked + scratch->ranked_used, &count);
+    request->top.count = status == STATUS_OK ? count : 0;
     return status;
 }
 
 static enum status top_once(struct hot_memory *hot, struct hot_request *request,
                             struct hot_scratch *scratch)
 {
-    struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
+    struct board *board = boards_find(&hot->boards, board_key(request->top.type, request->name));
     if (board != NULL)
         return top_read(hot, board, request, scratch);
     if (atomic_load(&hot->boards.loading) || boards_are_counting(hot))
@@ -119,9 +103,7 @@ static enum status top_once(struct hot_memory *hot, struct hot_request *request,
 /* A board that waits for a store that failed would be counted for ever. */
 static enum status why_not_counted(struct hot_memory *hot)
 {
-    enum status status = STATUS_OK;
-    if (hot->reach != NULL)
-        status = hot->reach(hot->reach_context, journal_appended(hot->journal), 0);
+    enum status status = hot_memory_reach(hot, journal_appended(hot->journal), 0);
     return status == STATUS_STORE_FAILED ? status : STATUS_BOARD_COUNTING;
 }
 
@@ -130,7 +112,8 @@ static enum status top_wait(struct hot_memory *hot, struct hot_request *request,
 {
     uint64_t until_ns = clock_monotonic_ns() + LIMIT_TOP_WAIT_MS * 1000000ULL;
     for (;;) {
-        struct board *board = boards_find(&hot->boards, board_key(request->type, request->name));
+        struct board *board =
+            boards_find(&hot->boards, board_key(request->top.type, request->name));
         if (board != NULL)
             atomic_store(&board->thin, true);
         bool again = boards_wait(hot, until_ns);
@@ -145,25 +128,26 @@ static enum status top_of_window(struct hot_memory *hot, struct hot_request *req
                                  struct hot_scratch *scratch)
 {
     size_t count = 0;
-    enum status status = list_catch_up(hot, journal_appended(hot->journal));
-    if (status == STATUS_OK && !ranked_reserve(scratch, request->limit))
+    enum status status = catch_up(hot, UINT64_MAX);
+    if (status == STATUS_OK && !hot_scratch_reserve_ranked(scratch, request->top.limit))
         status = STATUS_NO_MEMORY;
     if (status == STATUS_OK)
-        status = hot->trend(hot->trend_context, request->type, request->name, request->window,
-                            request->time_s, scratch->ranked + scratch->ranked_used, request->limit,
-                            &count);
-    request->count = status == STATUS_OK ? (uint32_t)count : 0;
+        status = hot->trend(hot->trend_context, request->top.type, request->name,
+                            request->top.window, request->time_s,
+                            scratch->ranked + scratch->ranked_used, request->top.limit, &count);
+    request->top.count = status == STATUS_OK ? (uint32_t)count : 0;
     return status;
 }
 
-bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
+bool hot_memory_top(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                     struct hot_scratch *scratch, unsigned worker)
 {
-    ASSERT(request->limit > 0 && request->limit <= LIMIT_TOP);
-    bool known = request->type < LIMIT_TYPES && request->name < LIMIT_NAMES;
-    bool windowed = request->window != TREND_NONE;
-    request->first = scratch->ranked_used;
-    request->count = 0;
+    (void)trail;
+    ASSERT(request->top.limit > 0 && request->top.limit <= LIMIT_TOP);
+    bool known = request->top.type < LIMIT_TYPES && request->name < LIMIT_NAMES;
+    bool windowed = request->top.window != TREND_NONE;
+    request->top.first = scratch->ranked_used;
+    request->top.count = 0;
     request->status = STATUS_OK;
     if (windowed && hot->trend == NULL)
         request->status = STATUS_NO_WINDOWS;
@@ -178,6 +162,6 @@ bool hot_memory_top(struct hot_memory *hot, struct hot_request *request,
         return false;
     if (request->status == STATUS_BLOCKED && !windowed)
         request->status = top_wait(hot, request, scratch);
-    scratch->ranked_used += request->count;
+    scratch->ranked_used += request->top.count;
     return true;
 }

@@ -1,0 +1,227 @@
+/*
+ * Slowing down. A write takes its share of a step of time, and the step grows with the lag: from
+ * nothing at lag_slow to ADMISSION_STEP_MAX_NS for LIMIT_BATCH writes at lag_max. So writers settle
+ * at the projector's speed somewhere between the two, smoothly, whether they come one by one or in
+ * pipelines, and only those that it cannot serve at all are refused.
+ *
+ * Only what was admitted is paid for, and one batch at most before asking again: nobody waits longer
+ * than a step, and not at all once the lag is below lag_slow again.
+ *
+ * A worker may simply sleep until it is admitted: the journal makes room by itself once it is kicked.
+ * Stopping ends such a wait, because then writes are refused.
+ */
+#include "hot/memory/admission.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#define NAP_MIN_NS 100000
+#define NAP_MAX_NS 2000000
+
+void admission_init(struct admission *admission, struct timeline *timeline)
+{
+    *admission = (struct admission){.timeline = timeline, .pieces_ns = LIMIT_SWEEP_MS * 1000000ULL};
+}
+
+static void tell(struct admission *admission)
+{
+    hot_listen_fn *fn = atomic_load(&admission->fn);
+    if (fn != NULL)
+        fn(admission->context);
+}
+
+void admission_projected(struct admission *admission, uint64_t position)
+{
+    atomic_store_explicit(&admission->projected, position, memory_order_release);
+    tell(admission);
+}
+
+void admission_store_failed(struct admission *admission, const char *why)
+{
+    ASSERT(!atomic_load(&admission->store_failed));
+    snprintf(admission->store_failure, sizeof admission->store_failure, "%s: %s",
+             status_sentence(STATUS_STORE_FAILED), why);
+    atomic_store(&admission->store_failed, true);
+}
+
+const char *admission_sentence(const struct admission *admission, enum status status)
+{
+    bool has_cause = status == STATUS_STORE_FAILED && atomic_load(&admission->store_failed);
+    return has_cause ? admission->store_failure : status_sentence(status);
+}
+
+/* Whoever runs the server wants to know when it becomes read-only, and when it no longer is. */
+static void log_state(struct admission *admission)
+{
+    struct journal_stats stats;
+    enum status state = journal_state(admission->journal), before = admission->told;
+    if (state == before)
+        return;
+    admission->told = state;
+    journal_stats(admission->journal, &stats);
+    if (state == STATUS_OK)
+        log_info("%s, writes resume", before == STATUS_NO_FILES ? "files can be opened again"
+                                                                : "the disk has room again");
+    else
+        log_error("read-only: %s", stats.reason);
+}
+
+static void on_journal(void *context)
+{
+    struct admission *admission = context;
+    log_state(admission);
+    tell(admission);
+}
+
+void admission_listen(struct admission *admission, hot_listen_fn *fn, void *context)
+{
+    ASSERT(atomic_load(&admission->fn) == NULL);
+    admission->context = context;
+    atomic_store(&admission->fn, fn);
+    log_state(admission); /* until the next line its thread does not */
+    journal_listen(admission->journal, on_journal, admission);
+}
+
+uint64_t admission_step_ns(const struct admission *admission, uint64_t lag)
+{
+    uint64_t slow = admission->lag_slow, max = admission->lag_max;
+    if (lag <= slow || max == 0)
+        return 0;
+    if (lag >= max)
+        return ADMISSION_STEP_MAX_NS;
+    return (uint64_t)(ADMISSION_STEP_MAX_NS * ((double)(lag - slow) / (double)(max - slow)));
+}
+
+static uint64_t wait_at(const struct admission *admission, const struct hot_pacer *pacer,
+                        uint64_t lag, uint64_t now_ns)
+{
+    bool slow = admission_step_ns(admission, lag) > 0;
+    if (!slow || pacer->free_ns <= now_ns)
+        return 0;
+    uint64_t wait_ns = pacer->free_ns - now_ns;
+    return wait_ns < ADMISSION_PAUSE_NS ? ADMISSION_PAUSE_NS : wait_ns;
+}
+
+uint64_t admission_wait_ns(struct admission *admission, const struct hot_pacer *pacer,
+                           uint64_t now_ns)
+{
+    return wait_at(admission, pacer, admission_lag(admission), now_ns);
+}
+
+void admission_spend(struct admission *admission, struct hot_pacer *pacer, uint32_t writes,
+                     uint64_t now_ns)
+{
+    uint64_t step_ns = admission_step_ns(admission, admission_lag(admission));
+    if (step_ns == 0)
+        return;
+    if (pacer->free_ns + ADMISSION_BURST_NS < now_ns)
+        pacer->free_ns = now_ns - ADMISSION_BURST_NS;
+    pacer->free_ns += step_ns * writes / LIMIT_BATCH;
+}
+
+enum status admission_admit(struct admission *admission, const struct hot_pacer *pacer,
+                            uint64_t now_ns)
+{
+    if (atomic_load_explicit(&admission->stopping, memory_order_relaxed))
+        return STATUS_STOPPING;
+    enum status status = journal_admit(admission->journal, LIMIT_ADMIT_BYTES);
+    if (status != STATUS_OK && status != STATUS_BLOCKED)
+        return status; /* first: where the journal failed, waiting for the store is no use */
+    if (admission->timeline != NULL && timeline_state(admission->timeline) != STATUS_OK)
+        return timeline_state(admission->timeline);
+    uint64_t lag = admission_lag(admission);
+    if (lag > admission->lag_slow) {
+        if (lag > admission->lag_max)
+            return atomic_load(&admission->store_failed) ? STATUS_STORE_FAILED : STATUS_LAGGING;
+        if (wait_at(admission, pacer, lag, now_ns) > 0)
+            return STATUS_BLOCKED;
+    }
+    return status;
+}
+
+static void nap(struct admission *admission, const struct hot_pacer *pacer)
+{
+    uint64_t wait_ns = admission_wait_ns(admission, pacer, clock_monotonic_ns());
+    wait_ns = wait_ns < NAP_MIN_NS ? NAP_MIN_NS : wait_ns > NAP_MAX_NS ? NAP_MAX_NS : wait_ns;
+    nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns}, NULL);
+}
+
+enum status admission_await(struct admission *admission, const struct hot_pacer *pacer)
+{
+    enum status status;
+    while ((status = admission_admit(admission, pacer, clock_monotonic_ns())) == STATUS_BLOCKED) {
+        journal_kick(admission->journal);
+        nap(admission, pacer);
+    }
+    return status;
+}
+
+struct admission_pieces admission_pieces_begin(struct admission *admission, struct hot_pacer *pacer)
+{
+    return (struct admission_pieces){.admission = admission,
+                                     .pacer = pacer,
+                                     .until_ns = clock_monotonic_ns() + admission->pieces_ns};
+}
+
+enum status admission_piece(struct admission_pieces *pieces, uint32_t writes)
+{
+    struct admission *admission = pieces->admission;
+    ASSERT(writes > 0 && writes <= LIMIT_BATCH);
+    journal_kick(admission->journal); /* for what the piece before has written */
+    if (pieces->begun && clock_monotonic_ns() >= pieces->until_ns)
+        return STATUS_BLOCKED;
+    pieces->begun = true;
+    enum status status = admission_await(admission, pieces->pacer);
+    if (status == STATUS_OK)
+        admission_spend(admission, pieces->pacer, writes, clock_monotonic_ns());
+    return status;
+}
+
+/* May it run among others, under the admission of all of them? */
+static bool is_ordinary(const struct hot_request *request, enum status writes)
+{
+    return writes == STATUS_OK ? !hot_request_removes(request) : !hot_request_writes(request);
+}
+
+/* Writes among the requests that run under one admission. */
+static uint32_t ordinary_writes(const struct hot_submission *submission)
+{
+    uint32_t writes = 0;
+    for (uint32_t i = 0; i < submission->count; i++)
+        writes += hot_request_writes(&submission->requests[i]) &&
+                  !hot_request_removes(&submission->requests[i]);
+    return writes;
+}
+
+void admission_run(struct admission *admission, struct hot_pacer *pacer, unsigned worker,
+                   struct hot_submission *submission, struct hot_scratch *scratch,
+                   admission_run_fn *run, void *context)
+{
+    struct hot_request *requests = submission->requests;
+    uint32_t count = submission->count;
+    enum status first = submission->writes ? admission_await(admission, pacer) : STATUS_OK;
+    enum status writes = first;
+    for (uint32_t from = 0, to = 0; from < count; from = to) {
+        while (to < count && is_ordinary(&requests[to], writes))
+            to++;
+        if (to > from)
+            run(context, worker, requests + from, to - from, scratch);
+        if (to == count)
+            break;
+        struct hot_request *request = &requests[to++];
+        if (writes == STATUS_OK) {
+            run(context, worker, request, 1, scratch);
+            writes = to < count ? admission_await(admission, pacer) : STATUS_OK;
+        } else {
+            request->status = writes;
+        }
+    }
+    if (submission->writes && first == STATUS_OK) {
+        journal_kick(admission->journal);
+        admission_spend(admission, pacer, ordinary_writes(submission), clock_monotonic_ns());
+    }
+}

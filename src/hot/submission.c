@@ -1,0 +1,98 @@
+/* One allocation holds the sender's struct, the requests and their items: charged and freed at once. */
+#include "hot/submission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 15) & ~(size_t)15;
+}
+
+/* Points the copies to copies of their items, which begin at `item`. */
+static void own_items(struct hot_submission *submission, struct item *item)
+{
+    for (uint32_t i = 0; i < submission->count; i++) {
+        struct hot_request *request = &submission->requests[i];
+        if (request->item_count > 0)
+            memcpy(item, request->items, request->item_count * sizeof *item);
+        request->items = item;
+        hot_request_set_answers(request, NULL);
+        item += request->item_count;
+        submission->writes = submission->writes || hot_request_writes(request);
+    }
+}
+
+void *submission_new(size_t size, const struct hot_request *requests, uint32_t count,
+                     struct memory_budget *budget)
+{
+    ASSERT(size >= sizeof(struct hot_submission) && count > 0 && count <= LIMIT_BATCH);
+    size_t items = 0, head = aligned(size), behind = aligned(count * sizeof *requests);
+    for (uint32_t i = 0; i < count; i++)
+        items += requests[i].item_count;
+    size_t bytes = head + behind + items * sizeof(struct item);
+    if (!memory_charge_connection(budget, bytes))
+        return NULL;
+    char *memory = malloc(bytes);
+    if (memory == NULL) {
+        memory_release_connection(budget, bytes);
+        return NULL;
+    }
+    memset(memory, 0, head);
+    struct hot_submission *submission = (struct hot_submission *)memory;
+    submission->budget = budget;
+    submission->bytes = bytes;
+    submission->count = count;
+    submission->requests = (struct hot_request *)(memory + head);
+    memcpy(submission->requests, requests, count * sizeof *requests);
+    own_items(submission, (struct item *)(memory + head + behind));
+    return submission;
+}
+
+void submission_free(struct hot_submission *submission)
+{
+    memory_release_connection(submission->budget, submission->bytes);
+    free(submission);
+}
+
+int mailbox_init(struct mailbox *mailbox, void (*wake)(void *context), void *context)
+{
+    *mailbox = (struct mailbox){.wake = wake, .context = context};
+    return pthread_mutex_init(&mailbox->lock, NULL);
+}
+
+void mailbox_destroy(struct mailbox *mailbox)
+{
+    ASSERT(mailbox->first == NULL);
+    pthread_mutex_destroy(&mailbox->lock);
+}
+
+void submission_finish(struct hot_submission *submission)
+{
+    struct mailbox *mailbox = submission->mailbox;
+    submission->next = NULL;
+    pthread_mutex_lock(&mailbox->lock);
+    if (mailbox->first == NULL)
+        mailbox->first = submission;
+    else
+        mailbox->last->next = submission;
+    mailbox->last = submission;
+    pthread_mutex_unlock(&mailbox->lock);
+    mailbox->wake(mailbox->context);
+}
+
+size_t mailbox_drain(struct mailbox *mailbox)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    struct hot_submission *submission = mailbox->first;
+    mailbox->first = NULL;
+    pthread_mutex_unlock(&mailbox->lock);
+    size_t count = 0;
+    for (struct hot_submission *next; submission != NULL; submission = next, count++) {
+        next = submission->next; /* `done` frees it */
+        submission->done(submission);
+    }
+    return count;
+}
