@@ -94,7 +94,7 @@ static bool mix_add(struct bench_mix *mix, const char *text, char *problem, size
         return false;
     }
     if (mix->count == BENCH_MIX_MAX) {
-        snprintf(problem, size, "at most %d commands in a mix", BENCH_MIX_MAX);
+        snprintf(problem, size, "a mix can have at most %d commands", BENCH_MIX_MAX);
         return false;
     }
     mix->entries[mix->count++] = (struct bench_mix_entry){weight, end + 1};
@@ -211,7 +211,7 @@ static bool positional_read(struct bench_options *options, int argc, char **argv
     if (used == 0)
         return true;
     if (options->mix.count == BENCH_MIX_MAX) {
-        snprintf(problem, size, "at most %d commands in a mix", BENCH_MIX_MAX);
+        snprintf(problem, size, "a mix can have at most %d commands", BENCH_MIX_MAX);
         return false;
     }
     options->mix.entries[options->mix.count++] = (struct bench_mix_entry){1, options->positional};

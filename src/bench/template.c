@@ -114,7 +114,7 @@ static bool step_read(struct compiler *compiler, const char **at, struct number 
     if (strchr("+-*/%", step.operation) == NULL || !whole_read(at, &step.operand))
         return compile_fail(compiler, "one of + - * / % and a number is expected", start);
     if (number->step_count == TEMPLATE_STEPS)
-        return compile_fail(compiler, "too much arithmetic", start);
+        return compile_fail(compiler, "there is too much arithmetic", start);
     bool over = false;
     switch (step.operation) {
     case '+':
@@ -184,7 +184,7 @@ bool stretch_read(struct compiler *compiler, const char *start, const char *end,
     *stretch = (struct stretch){.start = start, .end = end, .number = template->number_count};
     for (const char *at = start; at < end;) {
         if (*at == '}' && compiler->space->http_fields == NULL)
-            return compile_fail(compiler, "a '}' without its '{'", at);
+            return compile_fail(compiler, "a '}' has no '{' before it", at);
         if (!is_placeholder(compiler, at)) {
             at++;
             stretch->plain++;

@@ -59,7 +59,7 @@ static bool expand_repeat(struct expansion *expansion, unsigned long times, cons
                           const char *end, FILE *out, int depth)
 {
     if (times == 0 || times > EXPAND_TIMES)
-        return expand_fail(expansion, "a repetition is 1 to 10000 times");
+        return expand_fail(expansion, "a repetition must be 1 to 10000 times");
     char *body = NULL;
     size_t length = 0;
     FILE *inner = open_memstream(&body, &length);

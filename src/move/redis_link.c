@@ -23,15 +23,15 @@ static const struct {
     {"NOAUTH", STATUS_NO_AUTH, "asks for a password: give it in LAUD_REDIS_PASSWORD"},
     {"WRONGPASS", STATUS_NO_AUTH, "does not take this user and password"},
     {"ERR invalid password", STATUS_NO_AUTH, "does not take this password"},
-    {"ERR AUTH", STATUS_NO_AUTH, "has no password set: leave it out"},
-    {"ERR Client sent AUTH", STATUS_NO_AUTH, "has no password set: leave it out"},
+    {"ERR AUTH", STATUS_NO_AUTH, "has no password set: give none"},
+    {"ERR Client sent AUTH", STATUS_NO_AUTH, "has no password set: give none"},
     {"NOPERM", STATUS_NO_AUTH, "does not allow this user to read the keys"},
     {"LOADING", STATUS_TOO_BUSY, "is still loading its data: try again when it is done"},
     {"MOVED", STATUS_IO_FAILED,
      "is a node of a cluster, and this key is on another node: run the import once for each master "
      "node"},
     {"ASK", STATUS_IO_FAILED,
-     "is a node of a cluster that is moving keys to another: try again when that is done"},
+     "is a node of a cluster that is migrating keys to another node: try again later"},
     {"CLUSTERDOWN", STATUS_IO_FAILED, "is a node of a cluster that is down"},
     {"ERR DB index", STATUS_IO_FAILED, "has no database of this number"},
     {"ERR SELECT is not allowed", STATUS_IO_FAILED,
@@ -173,7 +173,7 @@ static enum status link_read(struct redis_link *link, redisReply **reply)
     for (;;) {
         void *got = NULL;
         if (redisGetReplyFromReader(link->context, &got) != REDIS_OK)
-            return link_lost(link, "no good answer from");
+            return link_lost(link, "no valid answer from");
         *reply = got;
         if (got != NULL)
             return STATUS_OK;

@@ -47,7 +47,8 @@ static enum status windows_apply(const struct catch_up *how, const struct target
             break;
         uint64_t reached = window->changes.position;
         if (reached == before) {
-            snprintf(problem, size, "the journal ends before its end");
+            snprintf(problem, size, "the journal ends before position %llu",
+                     (unsigned long long)to);
             return STATUS_DAMAGED;
         }
         ASSERT(reached > before && reached <= to);

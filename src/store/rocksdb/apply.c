@@ -413,7 +413,7 @@ static enum status flush_and_mark(struct store_rocksdb *rocks)
     int result = store_mark_write(rocks->directory, rocks->place.position);
     if (result == 0)
         return STATUS_OK;
-    log_error("store: writing the mark of a flush: %s", strerror(-result));
+    log_error("store: the file " MARK_NAME " cannot be written: %s", strerror(-result));
     return result == -ENOSPC || result == -EDQUOT ? STATUS_DISK_FULL : STATUS_IO_FAILED;
 }
 

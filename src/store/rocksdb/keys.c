@@ -279,7 +279,7 @@ size_t changed_write_head(uint8_t head[KEY_MAX], uint8_t tag, struct id user)
 /* No kind has this index. */
 size_t changed_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length)
 {
-    _Static_assert(LIMIT_NAMES < UINT8_MAX, "it comes behind every kind");
+    _Static_assert(LIMIT_NAMES < UINT8_MAX, "this byte is greater than the index of any kind");
     ASSERT(head_length < KEY_BOUND_MAX);
     memcpy(out, head, head_length);
     out[head_length] = UINT8_MAX;
