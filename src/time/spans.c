@@ -54,8 +54,9 @@ uint32_t spans_recorded(const struct spans *spans, uint32_t shown_s)
 static void span_remove(struct spans *spans, uint32_t at)
 {
     ASSERT(at > 0 && at < spans->count); /* the first span stays */
+    struct time_span *span = spans->list + at;
     spans->count--;
-    memmove(&spans->list[at], &spans->list[at + 1], (spans->count - at) * sizeof(struct time_span));
+    memmove(span, span + 1, (spans->count - at) * sizeof *span);
 }
 
 /* By how much shown times change if a span takes the offset of the one before it. */
