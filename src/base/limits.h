@@ -49,11 +49,12 @@
 #define LIMIT_CHANGES_LOOKS 4096 /* rows of the store that are looked at for one page */
 
 /* Threads and shards */
-#define LIMIT_THREADS  64   /* that do I/O */
-#define LIMIT_WORKERS  8    /* that may wait for the store */
-#define LIMIT_JOBS     4096 /* jobs that wait for a worker */
-#define LIMIT_REACH_MS 5000 /* longest wait of a list for the store to have all of it */
-#define LIMIT_SHARDS   64   /* user shards, and as many item shards; a power of two */
+#define LIMIT_THREADS  64    /* that do I/O */
+#define LIMIT_WORKERS  8     /* that may wait for the store */
+#define LIMIT_JOBS     4096  /* jobs that wait for a worker */
+#define LIMIT_JOB_MS   30000 /* after which a job that no worker has begun is refused */
+#define LIMIT_REACH_MS 5000  /* longest wait of a list for the store to have all of it */
+#define LIMIT_SHARDS   64    /* user shards, and as many item shards; a power of two */
 
 /* Boards */
 #define LIMIT_BOARDS        2048   /* (type, counter)s that a board is kept of; a power of two */

@@ -2,12 +2,16 @@
 #include "cli/embedded.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "cli/name_options.h"
 #include "hot/memory/hot_memory.h"
+#ifdef LAUD_FAULTS
+#include "hot/delayed/hot_delayed.h"
+#endif
 
 /* A name's definition goes into the journal before the name can be used. */
 static enum status record_name(void *context, enum name_role role, uint16_t index, const char *text,
@@ -108,6 +112,20 @@ static bool start_workers(struct embedded *e)
     return error == 0;
 }
 
+/* Tests of the whole server may want its hot tier to be slow, see hot_delayed.h. */
+static bool choose_hot(struct embedded *e)
+{
+    e->hot = e->parts.hot;
+#ifdef LAUD_FAULTS
+    const char *seed = getenv("LAUD_HOT_DELAYED");
+    if (seed != NULL) {
+        e->hot = hot_delayed_open(e->parts.hot, strtoull(seed, NULL, 10));
+        log_info("for a test, the hot tier is delayed with the seed %s", seed);
+    }
+#endif
+    return e->hot != NULL;
+}
+
 bool embedded_open(struct embedded *e, const struct options *options, bool (*is_stopping)(void))
 {
     *e = (struct embedded){.options = options};
@@ -120,20 +138,20 @@ bool embedded_open(struct embedded *e, const struct options *options, bool (*is_
         e->stopped = e->parts.stopped;
         return false;
     }
-    return start_recording(e) && start_projector(e) && start_workers(e);
+    return start_recording(e) && start_projector(e) && start_workers(e) && choose_hot(e);
 }
 
 void embedded_parts(struct embedded *e, struct server_parts *parts)
 {
     parts->names = e->parts.names;
-    parts->hot = e->parts.hot;
+    parts->hot = e->hot;
     parts->timeline = e->parts.timeline;
     parts->budget = &e->budget;
     parts->seed = e->parts.seed;
     e->metrics =
         (struct embedded_metrics){.options = e->options,
                                   .names = e->parts.names,
-                                  .hot = e->parts.hot,
+                                  .hot = e->hot,
                                   .journal = e->parts.journal,
                                   .timeline = e->parts.timeline,
                                   .projector = e->projector,
@@ -153,7 +171,7 @@ int embedded_stop(struct embedded *e, int code)
     if (e->projector != NULL)
         projector_stop(e->projector);
     if (e->parts.hot != NULL)
-        hot_stop(e->parts.hot);
+        hot_stop(e->hot != NULL ? e->hot : e->parts.hot);
     if (e->parts.journal == NULL)
         return code;
     journal_close(e->parts.journal);
@@ -170,6 +188,8 @@ void embedded_close(struct embedded *e)
 {
     if (e->lock < 0)
         return;
+    if (e->hot != NULL && e->hot != e->parts.hot)
+        hot_close(e->hot);
     recover_close(&e->parts);
     close(e->lock);
 }

@@ -26,6 +26,7 @@ struct embedded {
     struct memory_budget budget;
     struct exclusive exclusive;
     struct recovered parts;
+    struct hot *hot; /* the tier that is served: that of `parts`, or in tests one around it */
     struct projector *projector;
     struct embedded_metrics metrics;
     int lock;

@@ -10,18 +10,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-#define RETRY_NS 1000000000ULL /* what was refused for its deadline is asked for again after this */
-
 static bool is_late(const struct hot_submission *submission)
 {
     return submission->deadline_ns != 0 && clock_monotonic_ns() >= submission->deadline_ns;
-}
-
-static void refuse_all(struct hot_submission *submission)
-{
-    for (uint32_t i = 0; i < submission->count; i++)
-        submission->requests[i].status = STATUS_TOO_BUSY;
-    submission->retry_ns = RETRY_NS;
 }
 
 static void work_on(struct pool_worker *worker, struct hot_submission *submission)
@@ -35,7 +26,7 @@ static void work_on(struct pool_worker *worker, struct hot_submission *submissio
     ASSERT(items <= LIMIT_BATCH_ITEMS);
     hot_scratch_clear(&worker->scratch);
     if (is_late(submission))
-        refuse_all(submission);
+        submission_refuse(submission);
     else
         pool->run(pool->context, worker, submission);
     submission->answered(submission, &worker->scratch);

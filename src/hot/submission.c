@@ -6,6 +6,8 @@
 
 #include "base/assert.h"
 
+#define RETRY_NS 1000000000ULL /* what was refused is asked for again after this */
+
 static size_t aligned(size_t bytes)
 {
     return (bytes + 15) & ~(size_t)15;
@@ -57,6 +59,13 @@ void submission_free(struct hot_submission *submission)
     free(submission);
 }
 
+void submission_refuse(struct hot_submission *submission)
+{
+    for (uint32_t i = 0; i < submission->count; i++)
+        submission->requests[i].status = STATUS_TOO_BUSY;
+    submission->retry_ns = RETRY_NS;
+}
+
 int mailbox_init(struct mailbox *mailbox, void (*wake)(void *context), void *context)
 {
     *mailbox = (struct mailbox){.wake = wake, .context = context};
@@ -83,16 +92,14 @@ void submission_finish(struct hot_submission *submission)
     mailbox->wake(mailbox->context);
 }
 
-size_t mailbox_drain(struct mailbox *mailbox)
+void mailbox_drain(struct mailbox *mailbox)
 {
     pthread_mutex_lock(&mailbox->lock);
     struct hot_submission *submission = mailbox->first;
     mailbox->first = NULL;
     pthread_mutex_unlock(&mailbox->lock);
-    size_t count = 0;
-    for (struct hot_submission *next; submission != NULL; submission = next, count++) {
+    for (struct hot_submission *next; submission != NULL; submission = next) {
         next = submission->next; /* `done` frees it */
         submission->done(submission);
     }
-    return count;
 }

@@ -15,6 +15,9 @@
  *   done                called by mailbox_drain, on the loop's thread and never inside hot_submit: the
  *                       submission is the sender's again, which frees it here
  *
+ * A tier may put submissions of its own into a mailbox as well, to run on the loop's thread in the next
+ * turn, as long as it has at least one submission of that loop.
+ *
  * A sender embeds `struct hot_submission` as the first member of its own struct.
  */
 #ifndef LAUD_HOT_SUBMISSION_H
@@ -64,10 +67,16 @@ void submission_free(struct hot_submission *submission);
 /* For hot tiers: it was answered, and goes back to the loop that sent it. */
 void submission_finish(struct hot_submission *submission);
 
+/* For hot tiers: none of the requests is run. All are TOO_BUSY, and retry_ns is set. */
+void submission_refuse(struct hot_submission *submission);
+
 int mailbox_init(struct mailbox *mailbox, void (*wake)(void *context),
                  void *context); /* 0, errno */
 void mailbox_destroy(struct mailbox *mailbox);
-/* By the loop's thread: calls `done` of each that is there, in their order. Returns how many. */
-size_t mailbox_drain(struct mailbox *mailbox);
+/*
+ * By the loop's thread: calls `done` of each that is there, in their order. What is put into the mailbox
+ * meanwhile waits for the next call.
+ */
+void mailbox_drain(struct mailbox *mailbox);
 
 #endif

@@ -166,12 +166,18 @@ static uint32_t operation_of(const struct exchange *exchange)
     return exchange->route != NULL ? (uint32_t)exchange->route->op : METER_NONE;
 }
 
-/* A limit was met; a batch of operations has no head for each to say when to come again. */
+/* When to ask again; a batch of operations has no head for each to say that. */
+static void set_retry(struct exchange *exchange, uint64_t retry_ns)
+{
+    if (exchange->route != NULL || exchange->page != NULL)
+        exchange->retry_s = (retry_ns + 999999999) / 1000000000;
+}
+
+/* A limit was met. */
 static void say_limited(struct running *r, struct exchange *exchange)
 {
     batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
-    if (exchange->route != NULL || exchange->page != NULL)
-        exchange->retry_s = (r->limited_ns + 999999999) / 1000000000;
+    set_retry(exchange, r->limited_ns);
 }
 
 /* An operation is refused, now that it is its turn to be answered. */
@@ -507,6 +513,8 @@ static bool http_take_back(struct conn *conn, const struct job *job)
     struct exchange *exchange = conn->exchange;
     for (uint32_t i = 0; i < job->submission.count; i++)
         note_status(exchange, &job->submission.requests[i]);
+    if (job->submission.retry_ns > 0 && exchange->status != STATUS_OK)
+        set_retry(exchange, job->submission.retry_ns);
     return buffer_append(&exchange->reply, job->out.bytes, job->out.length);
 }
 

@@ -90,6 +90,7 @@ void live_send_cold(struct live *live, uint64_t now_ns)
         return;
     }
     live->away = count;
+    live->away_seen = live->opened;
     for (uint32_t i = 0; i < count; i++) {
         list_remove(&live->away_items[i]->cold);
         live->away_items[i]->away = true;
@@ -109,7 +110,7 @@ static void take_found(struct live *live, struct watched *item, const char **at)
     memcpy(counters, *at, count * sizeof *counters);
     *at += count * sizeof *counters;
     if (!item->overtaken)
-        live_take(live, item, counters, count);
+        live_take(live, item, counters, count, live->away_seen);
 }
 
 /* On the loop: the items are no longer away. */
@@ -118,6 +119,7 @@ static void take_back(struct hot_submission *submission)
     struct cold_job *job = (struct cold_job *)submission;
     struct live *live = job->live;
     const char *at = job->out.bytes;
+    loop_took_back(live->loop);
     ASSERT(live->away == submission->count);
     for (uint32_t i = 0; i < live->away; i++) {
         if (!job->failed)

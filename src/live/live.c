@@ -135,7 +135,8 @@ static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
                                    .charged = bytes,
                                    .chunked = ask->chunked,
                                    .resumes = ask->resumes,
-                                   .last = ask->last};
+                                   .last = ask->last,
+                                   .number = ++live->opened};
     bool joined = true;
     for (uint32_t i = 0; joined && i < ask->count; i++)
         joined = join(stream, ask->items[i]);
@@ -143,6 +144,18 @@ static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
         return stream;
     free_stream(stream);
     return NULL;
+}
+
+/*
+ * Is each item read? Then its counters are no older than what the client may know from others. What was
+ * read for other streams may be older, so those items that are not in memory are waited for.
+ */
+static bool know_or_await(struct live_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->count; i++)
+        if (stream->viewers[i].item->seen < stream->number)
+            stream->viewers[i].item->awaited = stream->number;
+    return live_is_known(stream);
 }
 
 /* The beginning: when to come back, and what is the case, unless the client knows. */
@@ -158,7 +171,7 @@ static bool write_beginning(struct live_stream *stream, struct buffer *out, uint
     live_look_at(live, items, stream->count);
     if (!event_write_text(out, retry, stream->chunked))
         return false;
-    return !live_is_known(stream) || live_tell(stream, out, now_ns);
+    return !know_or_await(stream) || live_tell(stream, out, now_ns);
 }
 
 /* Counts for the limit of streams from now on, not for that of connections. */

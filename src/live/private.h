@@ -29,6 +29,7 @@ struct live_stream {
     uint64_t told_ns;  /* when it last got an event; 0: never */
     uint64_t ready_ns; /* when its turn in the queue comes */
     uint64_t last;     /* digest of what the client had before */
+    uint64_t number;   /* streams of the thread that were opened up to this one */
     size_t charged;    /* bytes */
     bool resumes;      /* it had something */
     bool begun;        /* it got all of its items, or has them */
@@ -45,6 +46,7 @@ struct live {
     struct pace pace;
     struct watched_table items;
     uint32_t streams;
+    uint64_t opened; /* streams that were ever opened */
 
     bool looking;     /* a look at all items is under way */
     uint32_t round;   /* its number, or that of the last */
@@ -58,6 +60,7 @@ struct live {
     struct list cold;    /* items that memory does not have */
     uint64_t cold_ns;    /* when a job for them may go */
     uint32_t away;       /* items that a worker has, in its order */
+    uint64_t away_seen;  /* `opened` when they were sent to it */
     struct watched *away_items[LIMIT_BATCH];
 };
 
@@ -78,9 +81,12 @@ static inline void live_ask(struct hot_request *request, const struct watched *i
                                     .read.answers = answer};
 }
 
-/* The counters of an item are now these: if they differ, its viewers are to be told. */
+/*
+ * The counters of an item are these, at a time when `seen` streams had been opened: if they differ from
+ * those before, or if a stream waits for them, its viewers are to be told.
+ */
 void live_take(struct live *live, struct watched *item, const struct hot_counter *counters,
-               uint32_t count);
+               uint32_t count, uint64_t seen);
 
 /* An item is to be read by a worker; and a job for one goes, if it is time. */
 void live_want_cold(struct live *live, struct watched *item);
@@ -89,7 +95,7 @@ void live_send_cold(struct live *live, uint64_t now_ns);
 /* Looks at some of the items, at once. */
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count);
 
-/* Has each of its items been read? */
+/* Has each of its items been read since the stream was opened? */
 bool live_is_known(const struct live_stream *stream);
 
 /*

@@ -20,13 +20,17 @@
 /* Looking */
 
 void live_take(struct live *live, struct watched *item, const struct hot_counter *counters,
-               uint32_t count)
+               uint32_t count, uint64_t seen)
 {
     const struct server_parts *parts = &live->loop->server->parts;
+    bool waited_for = item->awaited > item->seen && seen > item->seen;
     item->overtaken = true;
-    if (!watched_take(&live->items, item, counters, count, parts->names))
+    if (seen > item->seen)
+        item->seen = seen;
+    if (watched_take(&live->items, item, counters, count, parts->names))
+        item->point = hot_point(parts->hot);
+    else if (!waited_for)
         return;
-    item->point = hot_point(parts->hot);
     item->walk++;
     if (!list_has(&item->changed))
         list_add_last(&live->changed, &item->changed);
@@ -50,7 +54,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
             const struct hot_answer *answer = requests[done].read.answers;
             if (requests[done].status == STATUS_OK)
                 live_take(live, items[done], loop->hot_scratch.counters + answer->first,
-                          answer->count);
+                          answer->count, live->opened);
         }
         if (done < count)
             live_want_cold(live, items[done]);
@@ -64,7 +68,7 @@ void live_look_at(struct live *live, struct watched *const *items, uint32_t coun
     uint32_t some = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!watched_find_type(items[i], live->loop->server->parts.names))
-            live_take(live, items[i], NULL, 0);
+            live_take(live, items[i], NULL, 0, live->opened);
         else
             known[some++] = items[i];
         if (some == LIMIT_BATCH || (i + 1 == count && some > 0)) {
@@ -102,7 +106,8 @@ static bool look_on(struct live *live, uint64_t now_ns)
 bool live_is_known(const struct live_stream *stream)
 {
     for (uint32_t i = 0; i < stream->count; i++) {
-        if (stream->viewers[i].item->version == 0)
+        const struct watched *item = stream->viewers[i].item;
+        if (item->version == 0 || item->seen < stream->number)
             return false;
     }
     return true;

@@ -37,11 +37,13 @@ struct watched {
     uint64_t version;    /* 0: it was not read yet */
     uint64_t point;      /* the release point that the version depends on */
     uint64_t digest;
-    uint32_t round; /* of looking, in which it was last looked at */
-    uint32_t walk;  /* through its viewers, that is under way or was the last */
-    bool away;      /* with a worker: it is not freed before that is back */
-    bool overtaken; /* it was looked at since it went there: that is newer than what comes back */
-    uint16_t count; /* counters, and for how many there is room */
+    uint64_t seen;    /* number of the newest stream that was open when its counters were read */
+    uint64_t awaited; /* number of the newest stream that began to wait for them to be read */
+    uint32_t round;   /* of looking, in which it was last looked at */
+    uint32_t walk;    /* through its viewers, that is under way or was the last */
+    bool away;        /* with a worker: it is not freed before that is back */
+    bool overtaken;   /* it was looked at since it went there: that is newer than what comes back */
+    uint16_t count;   /* counters, and for how many there is room */
     uint16_t capacity;
     struct watched_counter *counters;
     struct item item; /* of a type that may be TYPE_UNKNOWN */

@@ -20,6 +20,7 @@ static void write_replies(struct hot_submission *submission, const struct hot_sc
 static void take_back(struct hot_submission *submission)
 {
     struct job *job = (struct job *)submission;
+    loop_took_back(job->loop);
     conn_take_back(job->conn, job);
 }
 

@@ -188,6 +188,7 @@ static void begin_stop(struct loop *loop)
 bool loop_submit(struct loop *loop, struct hot_submission *submission)
 {
     submission->mailbox = &loop->mailbox;
+    submission->deadline_ns = clock_monotonic_ns() + loop->server->parts.submission_ns;
     loop->submitted++;
     bool taken = hot_submit(loop->server->parts.hot, submission);
     if (taken)
@@ -195,6 +196,12 @@ bool loop_submit(struct loop *loop, struct hot_submission *submission)
     else
         loop->submitted--;
     return taken;
+}
+
+void loop_took_back(struct loop *loop)
+{
+    ASSERT(loop->submitted > 0);
+    loop->submitted--;
 }
 
 /* By any thread: something came into the mailbox. */
@@ -208,7 +215,7 @@ static void on_wake(uv_async_t *async)
 {
     struct loop *loop = async->data;
     if (loop->submitted > 0)
-        loop->submitted -= (uint32_t)mailbox_drain(&loop->mailbox);
+        mailbox_drain(&loop->mailbox);
     if (atomic_load(&loop->stop_wanted) && !loop->stopping)
         begin_stop(loop);
 }

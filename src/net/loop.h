@@ -140,10 +140,13 @@ void listener_end(struct listener *listener); /* for good */
 void listener_turn_away(struct listener *listener);
 
 /*
- * Submits to the hot tier; its `done` is called in a later turn of the loop. False: too many wait
- * already, and the submission is still the caller's.
+ * Submits to the hot tier, with a deadline; `done` of the submission is called in a later turn of the
+ * loop. False: too many wait already, and the submission is still the caller's.
  */
 bool loop_submit(struct loop *loop, struct hot_submission *submission);
+
+/* By `done` of each submission: it is back, and the loop does not wait for it before it ends. */
+void loop_took_back(struct loop *loop);
 
 /* Queues a group; false: no memory. */
 bool loop_queue(struct loop *loop, struct reply_group group);

@@ -155,6 +155,8 @@ bool server_start(struct server *server, const struct server_parts *parts, unsig
     server->parts = *parts;
     if (server->parts.refused_max == 0)
         server->parts.refused_max = LIMIT_REFUSED;
+    if (server->parts.submission_ns == 0)
+        server->parts.submission_ns = LIMIT_JOB_MS * 1000000ULL;
     server->started_ns = clock_monotonic_ns();
     commands_init(&server->commands);
     if (parts->resp->add_commands != NULL)

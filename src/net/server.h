@@ -39,6 +39,7 @@ struct server_parts {
     struct metrics_sources sources;
     uint64_t places_max;     /* connections and streams that files can be open for; 0: no bound */
     uint32_t refused_max;    /* connections of a thread that are being refused; 0: the usual */
+    uint64_t submission_ns;  /* until the deadline of a submission; 0: LIMIT_JOB_MS */
     uint64_t seed;           /* any number that nobody can guess */
     uint64_t limits_seed[2]; /* two more */
 };

@@ -272,6 +272,29 @@ static void it_ends_with_the_write_before_it(void **state)
 }
 #endif
 
+/* What was read for another stream may be older than what the client of a new one has just written. */
+static void a_new_stream_waits_for_what_is_not_in_memory(void **state)
+{
+    (void)state;
+    fake.moving = 1;
+    int first = ask("video:777", "");
+    expect_data(first, "\"video:777\":{\"comment\":1}");
+    fake.early = true;
+    fake_await_inside(&fake, 1); /* it was read again, and that is not back */
+    fake.moving = 2;
+    int second = ask("video:777", "");
+    while (pool_waiting(&fake.pool) == 0) /* for the one worker */
+        usleep(1000);
+    fake_gate(&fake, true);
+    expect_data(second, "\"video:777\":{\"comment\":2}");
+    expect_data(first, "\"video:777\":{\"comment\":2}");
+    int third = ask("video:777", ""); /* also if it has not changed */
+    expect_data(third, "\"video:777\":{\"comment\":2}");
+    close(first);
+    close(second);
+    close(third);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
@@ -280,6 +303,7 @@ int main(void)
         TEST(an_event_waits_for_the_journal),
         TEST(cold_items_are_read_by_workers),
         TEST(an_older_read_is_not_told_after_a_newer_look),
+        TEST(a_new_stream_waits_for_what_is_not_in_memory),
         TEST(a_client_goes_while_a_worker_reads),
         TEST(the_server_stops_while_a_worker_reads),
         TEST(only_so_many),

@@ -118,6 +118,11 @@ static void run_submission(void *context, struct pool_worker *worker,
                            struct hot_submission *submission)
 {
     struct fake *fake = context;
+    if (fake->retry_ns > 0) {
+        submission_refuse(submission);
+        submission->retry_ns = fake->retry_ns;
+        return;
+    }
     admission_run(&fake->admission, &fake->pacers[worker->number], worker->number, submission,
                   &worker->scratch, run_blocking, fake);
 }

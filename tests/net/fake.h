@@ -33,10 +33,11 @@ struct fake {
     struct server_parts parts;
     struct embedded_metrics metrics; /* what INFO shows of the shape; fake_start adds it */
     struct server server;
-    _Atomic int64_t moving; /* its counter */
-    _Atomic bool early;     /* MOVING needs the store, and workers answer before they wait */
-    _Atomic int admits;     /* what writes that need memory are told: a status */
-    uint64_t used;          /* of the budget, before the server started */
+    _Atomic int64_t moving;    /* its counter */
+    _Atomic bool early;        /* MOVING needs the store, and workers answer before they wait */
+    _Atomic int admits;        /* what writes that need memory are told: a status */
+    _Atomic uint64_t retry_ns; /* workers refuse all, to be asked for again after this; 0: none */
+    uint64_t used;             /* of the budget, before the server started */
     char directory[64];
 
     pthread_mutex_t lock; /* of all below */

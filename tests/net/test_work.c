@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "chance.h"
+#include "hot/delayed/hot_delayed.h"
 
 #define BUSY_CAPACITY "-BUSY the server is over capacity, try again\r\n"
 #define BUSY_STOPPING "-BUSY the server is shutting down\r\n"
@@ -519,6 +520,79 @@ static void everybody_gets_what_they_asked_for(void **state)
     assert_true(fake_ran(&fake) > 0);
 }
 
+/* Nobody reads what it is answered; what is left of them is gone when the server has stopped. */
+static void hang_up_at_any_moment(struct chance *chance)
+{
+    for (int i = 0; i < STRESS_CLIENTS; i++) {
+        struct stress one;
+        make_stress(&one, chance);
+        one.asked[chance_below(chance, 4096)] = '\0';
+        one.fd = client_open(&fake);
+        client_send(one.fd, one.asked);
+        close(one.fd);
+        free(one.asked);
+        free(one.expected);
+    }
+}
+
+static void a_delayed_tier_changes_no_reply(void **state)
+{
+    struct chance chance = {test_seed()};
+    fake_init(&fake);
+    fake.parts.hot = hot_delayed_open(&fake.hot, chance_next(&chance));
+    fake_start(&fake);
+    everybody_gets_what_they_asked_for(state);
+    hang_up_at_any_moment(&chance);
+    struct hot *delayed = fake.parts.hot;
+    fake_stop(&fake);
+    hot_close(delayed);
+}
+
+/* Reads the head of an answer; is there this line in it? */
+static bool head_has(int fd, const char *wanted)
+{
+    char line[256];
+    bool found = false;
+    do {
+        client_read_line(fd, line, sizeof line);
+        found = found || strcmp(line, wanted) == 0;
+    } while (line[0] != '\0');
+    return found;
+}
+
+#define GET_COLD "GET /v1/items/video:1000001/counts HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static void what_is_past_its_deadline_is_not_run(void **state)
+{
+    (void)state;
+    fake_init(&fake);
+    fake.parts.submission_ns = 1;
+    fake_start(&fake);
+    fake_gate(&fake, true);
+    int resp = client_open(&fake), http = client_open_port(fake.server.http_port);
+    client_send(resp, "COUNTS video:1\r\nLIKE 1 video:1000001\r\nLIKE 1 video:1\r\nPING\r\n");
+    client_expect(resp,
+                  "*1\r\n*2\r\n$7\r\ncomment\r\n:1\r\n" BUSY_CAPACITY BUSY_CAPACITY "+PONG\r\n");
+    client_send(http, GET_COLD);
+    client_expect(http, "HTTP/1.1 503 ");
+    assert_true(head_has(http, "Retry-After: 1"));
+    assert_int_equal(fake_ran(&fake), 0);
+    close(resp);
+    close(http);
+    fake_stop(&fake);
+}
+
+static void the_tier_says_when_to_ask_again(void **state)
+{
+    (void)state;
+    fake.retry_ns = 6000000001;
+    int http = client_open_port(fake.server.http_port);
+    client_send(http, GET_COLD);
+    client_expect(http, "HTTP/1.1 503 ");
+    assert_true(head_has(http, "Retry-After: 7"));
+    close(http);
+}
+
 int main(void)
 {
 #define ON_A_SERVER(test)                                                                          \
@@ -540,6 +614,9 @@ int main(void)
         ON_A_SERVER(a_drop_ends_when_the_server_does),
         cmocka_unit_test(writes_slow_down_and_all_of_them_are_answered),
         ON_A_SERVER(everybody_gets_what_they_asked_for),
+        cmocka_unit_test(a_delayed_tier_changes_no_reply),
+        cmocka_unit_test(what_is_past_its_deadline_is_not_run),
+        ON_A_SERVER(the_tier_says_when_to_ask_again),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
