@@ -180,7 +180,7 @@ static inline bool conn_is_closing(const struct conn *conn)
 }
 
 /* Closes a connection that took too long, or frees buffers that it does not need; once a second. */
-void conn_sweep(struct conn *conn, uint64_t now_ms);
+void conn_check(struct conn *conn, uint64_t now_ms);
 
 static inline struct watch_client conn_client(const struct conn *conn)
 {
