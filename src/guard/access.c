@@ -1,6 +1,6 @@
 /*
- * A token is looked for by comparing it with all there are, each over the whole length a token may
- * have: how long that takes says nothing about how much of a guess was right, nor of which token.
+ * A token is compared with all tokens of the file, each over the whole length that a token may have. So the time
+ * it takes reveals neither how much of a guess was right, nor which token it was similar to.
  */
 #include "guard/access.h"
 
@@ -23,7 +23,7 @@ static uint32_t words_differ(const struct access_token *token, const struct acce
     uint64_t differ = token->length ^ other->length;
     for (size_t i = 0; i < ACCESS_TOKEN_MAX / 8; i++)
         differ |= token->words[i] ^ other->words[i];
-    __asm__ volatile("" : "+r"(differ)); /* no early end */
+    __asm__ volatile("" : "+r"(differ)); /* keeps the compiler from ending the loop early */
     return (uint32_t)((differ | -differ) >> 63);
 }
 
@@ -54,7 +54,7 @@ bool access_has_type(const struct access_token *token, struct text type)
     }
 }
 
-/* The next word of the line, which loses it; empty: there is none. */
+/* Removes the next word from the line and returns it. Empty: there is none. */
 static struct text next_word(struct text *line)
 {
     size_t from = 0, to;
@@ -116,7 +116,7 @@ static bool take_types(struct access_token *token, struct text list)
     return true;
 }
 
-/* Takes one line; says what is wrong with it, or NULL. */
+/* Adds the token of one line. Returns what is wrong with the line, or NULL. */
 static const char *take_line(struct access *access, struct text line)
 {
     struct text role = next_word(&line), text = next_word(&line), types = next_word(&line);
@@ -185,7 +185,7 @@ static bool check_mode(int file, char *problem, size_t size)
     return false;
 }
 
-/* What is there, up to FILE_MAX + 1 bytes; less than 0: an errno. */
+/* Reads the file, at most FILE_MAX + 1 bytes. Less than 0: an errno. */
 static ssize_t read_whole(int file, char *text)
 {
     size_t length = 0;
