@@ -1,8 +1,8 @@
 /*
- * Positions: F of the filter file, T of the file of the windowed boards, D of the store (all as of its
- * last flush), E the journal's end; F, T <= D <= E, and the journal has kept everything from F and T
- * on. Events from F to D concern the filters alone, those from T to D the boards, those from D to E
- * the hot tier, and later the store and the boards.
+ * Positions: F of the filter file, T of the file of the windowed boards, D of the store (all as of its last flush), E
+ * the end of the journal. F, T <= D <= E, and the journal still has everything after F and T. Events from F to D are
+ * only for the filters, those from T to D for the windowed boards, and those from D to E for the hot tier, and later
+ * for the store and the boards.
  */
 #include "cli/recover.h"
 
@@ -19,7 +19,7 @@ bool recover_is_stopping(struct recovered *r)
     return r->stopped;
 }
 
-/* How far the journal may have events that were taken over. */
+/* Reads up to where the journal may have imported events. */
 static bool read_mark(struct recovered *r)
 {
     enum status status = move_mark_read(r->options->data, &r->mark);
