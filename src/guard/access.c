@@ -130,7 +130,7 @@ static const char *take_line(struct access *access, struct text line)
     if (text.length < ACCESS_TOKEN_MIN || text.length > ACCESS_TOKEN_MAX || !is_printable(text))
         return "a token must be 16 to 128 printable characters";
     if (!take_types(&token, types))
-        return "the types must be names with commas between, in at most 255 bytes";
+        return "the types must be names that are separated by commas, at most 255 bytes long";
     if (next_word(&line).length > 0)
         return "there is something after the types";
     if (access_find(access, text) != NULL)
@@ -146,7 +146,7 @@ bool access_parse(struct access *access, const char *text, size_t length, char *
     const char *wrong = NULL;
     *access = (struct access){.tokens = calloc(ACCESS_TOKENS_MAX, sizeof(struct access_token))};
     if (access->tokens == NULL) {
-        snprintf(problem, size, "no memory for tokens");
+        snprintf(problem, size, "there is no memory for the tokens");
         return false;
     }
     for (unsigned number = 1; length > 0 && wrong == NULL; number++) {

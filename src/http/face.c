@@ -35,8 +35,8 @@ static bool write_alone(struct buffer *out, const struct exchange *exchange, uin
 }
 
 /*
- * Do the results in `out` leave room for an error of each operation of the batch? `before` is the number of bytes
- * of earlier results, which are in another buffer.
+ * Is there still room for an error of each operation of the batch, besides the results in `out`? `before` is the
+ * number of bytes of earlier results, which are in another buffer.
  */
 static bool fits(const struct exchange *exchange, size_t before, const struct buffer *out)
 {

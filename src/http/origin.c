@@ -41,7 +41,7 @@ static const char *port_problem(const char *text, bool http, bool https)
         port == 0 || port > 65535 || text[1] == '0')
         return "what follows the host is not a port";
     if ((http && port == 80) || (https && port == 443))
-        return "browsers leave out the default port of the scheme";
+        return "browsers omit the default port of the scheme";
     return NULL;
 }
 

@@ -83,7 +83,7 @@ void conn_accept(struct listener *listener)
     struct loop *loop = listener->loop;
     struct conn *conn = conn_new(loop, listener->face);
     if (conn == NULL) {
-        log_warn("no memory for a new connection");
+        log_warn("there is no memory for a new connection");
         listener_turn_away(listener);
         return;
     }
