@@ -1,6 +1,7 @@
 /*
- * In a container the list may name the cgroup as the host sees it, while the mount begins with the container's own
- * cgroup. So directories that do not exist are skipped, up to the mount itself, which is then the container's cgroup.
+ * In a container the list may name the cgroup as the host sees it, while the mount begins with the
+ * container's own cgroup. So directories that do not exist are skipped, up to the mount itself, which
+ * is then the container's cgroup.
  */
 #include "cli/cgroup.h"
 

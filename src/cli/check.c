@@ -1,6 +1,7 @@
 /*
- * The directory is read with the same code that a start uses, so a start accepts what passes here. The opposite need
- * not be true: a start reads only what it needs, and does not verify all rows of the store.
+ * The directory is read with the same code that a start uses, so a start accepts what passes here. The
+ * opposite need not be true: a start reads only what it needs, and does not verify all rows of the
+ * store.
  *
  * The store is opened first, because it has the names whose definitions the journal may not have any more.
  */

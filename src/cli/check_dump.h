@@ -18,8 +18,8 @@
 void check_dump(FILE *out, const struct names *names, const struct event *event, uint64_t position);
 
 /*
- * Adds the name that the event defines, if it defines one. DAMAGED: a definition contradicts an earlier one, or the
- * event uses a name that was never defined.
+ * Adds the name that the event defines, if it defines one. DAMAGED: a definition contradicts an
+ * earlier one, or the event uses a name that was never defined.
  */
 enum status check_names(struct names *names, const struct event *event);
 

@@ -1,6 +1,6 @@
 /*
- * The filters are advanced to the store's position in the same way as at a start. So what is compared with the store is
- * what a server would use.
+ * The filters are advanced to the store's position in the same way as at a start. So what is compared
+ * with the store is what a server would use.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /*
- * Every step runs even if the one before found damage, because whoever has to decide what to restore wants to see
- * everything that is wrong.
+ * Every step runs even if the one before found damage, because whoever has to decide what to restore
+ * wants to see everything that is wrong.
  */
 #include "cli/check_store.h"
 

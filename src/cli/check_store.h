@@ -1,10 +1,11 @@
 /*
- * The steps of `laud check` after the journal: the store itself, its position compared with the journal, and the
- * filters compared with the store. Everything is opened for reading only.
+ * The steps of `laud check` after the journal: the store itself, its position compared with the
+ * journal, and the filters compared with the store. Everything is opened for reading only.
  *
- * Filters that are missing, damaged or of another position are reported, but they are no damage, because a start
- * builds them again. It is damage if a start would use filters that deny what the store has. A file of windowed boards
- * that cannot be verified is only reported as well, because windowed boards can start empty.
+ * Filters that are missing, damaged or of another position are reported, but they are no damage,
+ * because a start builds them again. It is damage if a start would use filters that deny what the
+ * store has. A file of windowed boards that cannot be verified is only reported as well, because
+ * windowed boards can start empty.
  */
 #ifndef LAUD_CLI_CHECK_STORE_H
 #define LAUD_CLI_CHECK_STORE_H
@@ -35,8 +36,8 @@ struct check_store {
 };
 
 /*
- * Opens the store of a data directory, if it has one, and adds its names to `names`. OK, also if there is none;
- * DAMAGED or IO_FAILED: `problem` says why. check_store_close must be called in any case.
+ * Opens the store of a data directory, if it has one, and adds its names to `names`. OK, also if there
+ * is none; DAMAGED or IO_FAILED: `problem` says why. check_store_close must be called in any case.
  */
 enum status check_store_open(struct check_store *check, const char *data);
 void check_store_close(struct check_store *check);
@@ -45,8 +46,9 @@ void check_store_close(struct check_store *check);
 enum status check_store_position(struct check_store *check, const struct journal_report *journal);
 
 /*
- * Verifies the store, the filters and the boards, and prints the findings. `journal` is the report about the journal;
- * NULL: the journal is damaged. OK; DAMAGED with the first damage in `problem`; or why it could not be verified.
+ * Verifies the store, the filters and the boards, and prints the findings. `journal` is the report
+ * about the journal; NULL: the journal is damaged. OK; DAMAGED with the first damage in `problem`; or
+ * why it could not be verified.
  */
 enum status check_store_verify(struct check_store *check, const struct journal_report *journal);
 
@@ -54,7 +56,10 @@ enum status check_store_verify(struct check_store *check, const struct journal_r
 enum status check_filters(struct check_store *check, const struct journal_report *journal);
 enum status check_trends(struct check_store *check, const struct journal_report *journal);
 
-/* The last step, in check_boards.c. A damaged file is only reported, because a start counts the boards again. */
+/*
+ * The last step, in check_boards.c. A damaged file is only reported, because a start counts the boards
+ * again.
+ */
 void check_boards(struct check_store *check);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The file of the windowed boards is loaded as a start loads it, and its position is compared with those of the store
- * and the journal. Nothing else has the same information.
+ * The file of the windowed boards is loaded as a start loads it, and its position is compared with
+ * those of the store and the journal. Nothing else has the same information.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,7 @@
 /*
- * The subcommands of the program, which are listed in commands.def. Each function works like a main of its own:
- * argv[0] is the name of the subcommand, and it returns the exit status: 0 done, 1 failed, 2 bad arguments.
+ * The subcommands of the program, which are listed in commands.def. Each function works like a main of
+ * its own: argv[0] is the name of the subcommand, and it returns the exit status: 0 done, 1 failed, 2
+ * bad arguments.
  */
 #ifndef LAUD_CLI_COMMANDS_H
 #define LAUD_CLI_COMMANDS_H

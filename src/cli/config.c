@@ -27,7 +27,8 @@ static void config_help(void)
 }
 
 /*
- * Does another process use it? A lock cannot be inspected, only taken: a shared lock is taken for a moment.
+ * Does another process use it? A lock cannot be inspected, only taken: a shared lock is taken for a
+ * moment.
  */
 static int check_lock(const char *data, char *problem, size_t size)
 {

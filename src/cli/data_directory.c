@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/io.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -117,8 +118,8 @@ enum status data_directory_look_to_write(const char *path, char *problem, size_t
 }
 
 /*
- * Only the owner may read the directory, because it shows who liked what. The parent directory is not ours: if it
- * cannot be synced, for example because it may not be read, that is logged.
+ * Only the owner may read the directory, because it shows who liked what. The parent directory is not
+ * ours: if it cannot be synced, for example because it may not be read, that is logged.
  */
 static bool make_directory(const char *path)
 {
@@ -150,9 +151,9 @@ int data_directory_lock(const char *path, bool make)
 }
 
 /*
- * What was served must fit again at the next start. Without a store nothing can be evicted to make room, so replay may
- * also use half of the memory that is reserved for connections, which do not exist yet. It needs this for the little
- * that is stored in another order than while threads served it.
+ * What was served must fit again at the next start. Without a store nothing can be evicted to make
+ * room, so replay may also use half of the memory that is reserved for connections, which do not exist
+ * yet. It needs this for the little that is stored in another order than while threads served it.
  */
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget)
@@ -164,6 +165,7 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
         return false;
     }
     bool alone = options->store == OPTION_STORE_NONE;
+    ASSERT(sizes->budget <= sizes->memory && 4 * sizes->connections <= sizes->budget);
     budget->limit = sizes->budget;
     budget->reserve = alone ? sizes->connections / 2 : sizes->connections;
     budget->connections_max = 4 * sizes->connections;
@@ -272,6 +274,7 @@ bool offline_open(struct offline *offline, bool make)
 
 void offline_close(struct offline *offline)
 {
+    ASSERT(offline->lock >= 0);
     if (offline->parts.journal != NULL)
         journal_close(offline->parts.journal);
     recover_close(&offline->parts);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/name_options.h"
 #include "hot/memory/hot_memory.h"
@@ -125,6 +126,7 @@ bool embedded_open(struct embedded *e, const struct options *options, bool (*is_
 
 void embedded_parts(struct embedded *e, struct server_parts *parts)
 {
+    ASSERT(e->parts.hot != NULL && e->parts.journal != NULL);
     parts->names = e->parts.names;
     parts->hot = e->parts.hot;
     parts->timeline = e->parts.timeline;
@@ -145,6 +147,7 @@ void embedded_parts(struct embedded *e, struct server_parts *parts)
 
 void embedded_turn(struct embedded *e)
 {
+    ASSERT(e->parts.timeline != NULL);
     timeline_turn(e->parts.timeline);
 }
 

@@ -1,6 +1,7 @@
 /*
- * The embedded shape of the server: one process with the hot tier in memory, a journal and a store in one data
- * directory, and a projector between them. These functions take it from the directory to what `net/` serves, and back:
+ * The embedded shape of the server: one process with the hot tier in memory, a journal and a store in
+ * one data directory, and a projector between them. These functions take it from the directory to what
+ * `net/` serves, and back:
  *
  *   embedded_open    locks the directory, recovers it, starts the threads of the hot tier
  *   server_start …   with what embedded_parts has set. server_stop: writes are refused, replies that wait are
@@ -32,8 +33,8 @@ struct embedded {
 };
 
 /*
- * False: the log says why, or `stopped` is true. embedded_stop and embedded_close must be called in any case.
- * `is_stopping` is called from time to time while opening takes long.
+ * False: the log says why, or `stopped` is true. embedded_stop and embedded_close must be called in
+ * any case. `is_stopping` is called from time to time while opening takes long.
  */
 bool embedded_open(struct embedded *embedded, const struct options *options,
                    bool (*is_stopping)(void));

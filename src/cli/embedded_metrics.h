@@ -1,7 +1,7 @@
 /*
- * The metrics of the embedded shape: the journal, the clock, the hot tier with its boards, the projector, the store,
- * the filters and the windowed boards. Each module is one section of INFO. If the server runs without a module, its
- * section is absent.
+ * The metrics of the embedded shape: the journal, the clock, the hot tier with its boards, the
+ * projector, the store, the filters and the windowed boards. Each module is one section of INFO. If
+ * the server runs without a module, its section is absent.
  */
 #ifndef LAUD_CLI_EMBEDDED_METRICS_H
 #define LAUD_CLI_EMBEDDED_METRICS_H

@@ -1,6 +1,6 @@
 /*
- * Reads the rows, one line after another; move/ imports them. A file that was read partly is recognized by its size,
- * its modification time and its beginning.
+ * Reads the rows, one line after another; move/ imports them. A file that was read partly is
+ * recognized by its size, its modification time and its beginning.
  */
 #include <errno.h>
 #include <fcntl.h>

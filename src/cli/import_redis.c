@@ -1,6 +1,6 @@
 /*
- * Every user of the machine can see a password on the command line, so the environment may have it instead. The Redis
- * is tried before the data directory is opened or created.
+ * Every user of the machine can see a password on the command line, so the environment may have it
+ * instead. The Redis is tried before the data directory is opened or created.
  */
 #include "cli/import_redis.h"
 

@@ -1,6 +1,6 @@
 /*
- * `laud import --redis URL --pattern …`: its arguments, its progress and its summary. The import itself is in
- * move/redis.h. Only the main thread calls these functions.
+ * `laud import --redis URL --pattern …`: its arguments, its progress and its summary. The import
+ * itself is in move/redis.h. Only the main thread calls these functions.
  */
 #ifndef LAUD_CLI_IMPORT_REDIS_H
 #define LAUD_CLI_IMPORT_REDIS_H

@@ -52,9 +52,9 @@ static bool is_worth_a_warning(const struct options *options, uint64_t places)
 }
 
 /*
- * A connection is an open file, and the usual limit of open files is far below --max-connections. Connections that do
- * not fit are refused by the server with an error, because at the limit of the system it could open no other file
- * either.
+ * A connection is an open file, and the usual limit of open files is far below --max-connections.
+ * Connections that do not fit are refused by the server with an error, because at the limit of the
+ * system it could open no other file either.
  */
 static bool share_files(struct options *options, struct files *files, char *problem, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Shows the progress of something that takes long, on standard error. In the first second it shows nothing. Then it
- * draws a bar in place if a person watches, and otherwise prints one line a second.
+ * Shows the progress of something that takes long, on standard error. In the first second it shows
+ * nothing. Then it draws a bar in place if a person watches, and otherwise prints one line a second.
  */
 #ifndef LAUD_CLI_PROGRESS_BAR_H
 #define LAUD_CLI_PROGRESS_BAR_H

@@ -1,8 +1,8 @@
 /*
- * Recovers a data directory into a hot tier with all its data: it opens the store, loads the filters and the windowed
- * boards and advances them to the store's position, and replays into memory what the journal has after that position.
- * If these events are more than memory should hold, or were imported (move/mark.h), they are written to the store
- * first. Only the main thread calls these functions.
+ * Recovers a data directory into a hot tier with all its data: it opens the store, loads the filters
+ * and the windowed boards and advances them to the store's position, and replays into memory what the
+ * journal has after that position. If these events are more than memory should hold, or were imported
+ * (move/mark.h), they are written to the store first. Only the main thread calls these functions.
  */
 #ifndef LAUD_CLI_RECOVER_H
 #define LAUD_CLI_RECOVER_H
@@ -68,7 +68,10 @@ bool recover_is_stopping(struct recovered *recovered);
 /* The options with which a projector continues from here, with the source; `moved` is not set yet. */
 struct projector_options recover_projector(const struct recovered *recovered);
 
-/* In recover_boards.c: loads the boards from their file and the journal, or counts them in the background. */
+/*
+ * In recover_boards.c: loads the boards from their file and the journal, or counts them in the
+ * background.
+ */
 void recover_boards(struct recovered *recovered);
 
 /* In recover_times.c: loads the table of recorded times of the directory. False: the log says why. */

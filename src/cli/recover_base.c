@@ -1,6 +1,10 @@
-/* What the hot tier builds on: the store at D, and the filters and windowed boards, advanced there from F and T. */
+/*
+ * What the hot tier builds on: the store at D, and the filters and windowed boards, advanced there
+ * from F and T.
+ */
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "journal/file/source_file.h"
@@ -185,5 +189,8 @@ bool recover_base(struct recovered *r)
     if (!load_trends(r) || !open_filters(r))
         return false;
     follow_trends(r);
+    ASSERT(r->stopped || r->filter_position <= store_position(&r->store->applier));
+    ASSERT(r->stopped || r->trends == NULL ||
+           trends_position(r->trends) == store_position(&r->store->applier));
     return !r->stopped;
 }

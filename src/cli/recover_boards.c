@@ -1,7 +1,8 @@
 /*
- * The file of the boards has the state at a position B. If the store has advanced from there to D, the journal usually
- * still has the events between B and D, and only the items of those events are read again. No failure here keeps a
- * server from starting: the boards are then counted again while it serves.
+ * The file of the boards has the state at a position B. If the store has advanced from there to D, the
+ * journal usually still has the events between B and D, and only the items of those events are read
+ * again. No failure here keeps a server from starting: the boards are then counted again while it
+ * serves.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -50,8 +50,8 @@ static enum status restore_token(void *context, const struct store_token *token)
 }
 
 /*
- * The tokens do not fit. Earlier versions recorded all tokens with the same second while the clock was late, so those
- * tokens never expired. They are dropped now, as if they had expired.
+ * The tokens do not fit. Earlier versions recorded all tokens with the same second while the clock was
+ * late, so those tokens never expired. They are dropped now, as if they had expired.
  */
 static enum status forget_tokens(struct recovered *r)
 {

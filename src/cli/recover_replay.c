@@ -1,11 +1,12 @@
 /*
- * Opens the journal and replays the events after D into the hot tier. If these are more than memory should hold, or
- * imported ones, they are written to the store first.
+ * Opens the journal and replays the events after D into the hot tier. If these are more than memory
+ * should hold, or imported ones, they are written to the store first.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "hot/memory/hot_memory.h"
@@ -99,8 +100,8 @@ static struct journal_reading replay_reading(struct replay *replay)
 }
 
 /*
- * A run reports that one of its events is wrong, but not which one. Only a bug can cause that, so a slow search is
- * enough: everything is replayed again from the beginning, with one event in each run.
+ * A run reports that one of its events is wrong, but not which one. Only a bug can cause that, so a
+ * slow search is enough: everything is replayed again from the beginning, with one event in each run.
  */
 static enum status name_wrong_event(struct replay *replay, struct journal_report *report)
 {
@@ -117,7 +118,10 @@ static enum status name_wrong_event(struct replay *replay, struct journal_report
     return status == STATUS_STOPPING ? status : STATUS_DAMAGED;
 }
 
-/* A server with a store removes segments whose events the store has, but --store none needs all of them. */
+/*
+ * A server with a store removes segments whose events the store has, but --store none needs all of
+ * them.
+ */
 static void say_needs_store(const struct recovered *r, struct journal_report *report)
 {
     bool has_store = store_rocksdb_exists(r->store_directory) > 0;
@@ -162,7 +166,10 @@ static bool may_be_imported(const struct recovered *r)
     return store_position(&r->store->applier) < r->mark.until;
 }
 
-/* The events are too many for memory, or imported: they are written to the store, and the hot tier begins empty. */
+/*
+ * The events are too many for memory, or imported: they are written to the store, and the hot tier
+ * begins empty.
+ */
 static bool project_first(struct recovered *r, uint64_t end)
 {
     if (end == store_position(&r->store->applier))
@@ -188,7 +195,10 @@ static bool project_first(struct recovered *r, uint64_t end)
     return status == STATUS_OK && recover_hot(r) && recover_words(r);
 }
 
-/* An import was interrupted, and all its events are in the store now. Later events are those of a server. */
+/*
+ * An import was interrupted, and all its events are in the store now. Later events are those of a
+ * server.
+ */
 static void close_mark(struct recovered *r, uint64_t end)
 {
     if (r->offline || r->mark.until != UINT64_MAX)
@@ -205,6 +215,7 @@ bool recover_replay(struct recovered *r)
     struct replay *replay = calloc(1, sizeof *replay);
     if (replay == NULL)
         return false;
+    ASSERT(r->journal == NULL && r->names != NULL);
     replay->r = r;
     replay->run = RUN;
     replay->progress = recover_progress(r, "replaying the journal");

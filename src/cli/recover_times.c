@@ -1,7 +1,9 @@
 /*
- * At a start, time continues after everything that was recorded, whatever the clock says. The newest recorded time is
- * found step by step. The steps before the journal is read use the newest time that was found by then.
+ * At a start, time continues after everything that was recorded, whatever the clock says. The newest
+ * recorded time is found step by step. The steps before the journal is read use the newest time that
+ * was found by then.
  */
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover.h"
 #include "hot/memory/hot_memory.h"
@@ -19,6 +21,7 @@ void recover_reach_time(struct recovered *r, uint32_t newest_s)
 /* All recorded times were found, so time continues after them, whatever the clock says. */
 void recover_begin_time(struct recovered *r)
 {
+    ASSERT(r->hot != NULL);
     hot_memory_raise_time(r->hot, timeline_newest(r->timeline));
     timeline_follow(r->timeline, hot_memory_newest(r->hot));
     timeline_turn(r->timeline);
@@ -28,6 +31,7 @@ void recover_begin_time(struct recovered *r)
 bool recover_load_times(struct recovered *r)
 {
     const char *data = r->options->data;
+    ASSERT(r->timeline == NULL);
     r->timeline = timeline_new(NULL);
     if (r->timeline == NULL)
         return false;

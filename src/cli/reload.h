@@ -1,7 +1,7 @@
 /*
- * SIGHUP: flags, environment and INI file are read again, and the limits among the options are set. Nothing else
- * changes while the server runs; the log says which other options differ. Only the thread that takes signals may call
- * it.
+ * SIGHUP: flags, environment and INI file are read again, and the limits among the options are set.
+ * Nothing else changes while the server runs; the log says which other options differ. Only the thread
+ * that takes signals may call it.
  */
 #ifndef LAUD_CLI_RELOAD_H
 #define LAUD_CLI_RELOAD_H

@@ -1,6 +1,7 @@
 /*
- * `laud forget` and `laud drop`: sends the command of the same name to a running server, until the server says that
- * nothing is left. The server does all the work, so this command can be interrupted at any time and started again.
+ * `laud forget` and `laud drop`: sends the command of the same name to a running server, until the
+ * server says that nothing is left. The server does all the work, so this command can be interrupted
+ * at any time and started again.
  */
 #include <inttypes.h>
 #include <stdbool.h>

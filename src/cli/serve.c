@@ -75,9 +75,9 @@ static void say_hello(const struct serving *s)
 }
 
 /*
- * No budget counts the freed memory that malloc keeps, and RocksDB causes much of it: each compaction allocates and frees
- * buffers between blocks that stay in its cache. By default malloc begins to keep large blocks after the first one was
- * freed, up to 32 MiB.
+ * No budget counts the freed memory that malloc keeps, and RocksDB causes much of it: each compaction
+ * allocates and frees buffers between blocks that stay in its cache. By default malloc begins to keep
+ * large blocks after the first one was freed, up to 32 MiB.
  */
 static void bound_malloc(void)
 {

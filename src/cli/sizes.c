@@ -12,8 +12,9 @@
 #define PINNED_FACTOR 3
 
 /*
- * The memory of the process that is not counted: code, the ring of the journal (twice, because it is mapped twice),
- * stacks of threads, unused memory of malloc, and with a store the memory of RocksDB itself.
+ * The memory of the process that is not counted: code, the ring of the journal (twice, because it is
+ * mapped twice), stacks of threads, unused memory of malloc, and with a store the memory of RocksDB
+ * itself.
  */
 #define BESIDE_BYTES       MIB(28)
 #define BESIDE_PART        16
@@ -24,10 +25,10 @@
 #define WINDOW_EVENT_BYTES 512
 
 /*
- * Without a store, everything that was accepted must fit again when the journal is replayed. Replay makes the same
- * changes, but the memory is not equally short at the same moments, so it may use cells of other pages. Therefore some
- * memory stays free while the server serves: two pages of each shard, and 1/32 of the budget for cells that are divided
- * differently.
+ * Without a store, everything that was accepted must fit again when the journal is replayed. Replay
+ * makes the same changes, but the memory is not equally short at the same moments, so it may use cells
+ * of other pages. Therefore some memory stays free while the server serves: two pages of each shard,
+ * and 1/32 of the budget for cells that are divided differently.
  */
 #define REPLAY_BYTES (2ULL * 2 * LIMIT_SHARDS * SLAB_PAGE_BYTES)
 #define REPLAY_PART  32

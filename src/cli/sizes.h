@@ -1,6 +1,6 @@
 /*
- * How --max-memory is divided, as far as no option says it. Fixed shares are small, so that most of the memory remains
- * for the hot tier, which uses whatever is there.
+ * How --max-memory is divided, as far as no option says it. Fixed shares are small, so that most of
+ * the memory remains for the hot tier, which uses whatever is there.
  */
 #ifndef LAUD_CLI_SIZES_H
 #define LAUD_CLI_SIZES_H
@@ -41,7 +41,10 @@ struct sizes {
 /* The least memory for the filters. */
 #define SIZES_FILTERS_MIN MIB(1)
 
-/* The default of --max-memory: half of what the machine has, or of what its cgroup allows (cli/cgroup.h). */
+/*
+ * The default of --max-memory: half of what the machine has, or of what its cgroup allows
+ * (cli/cgroup.h).
+ */
 uint64_t sizes_usual_memory(const char *cgroups, const char *mount);
 
 struct sizes sizes_of(const struct options *options);

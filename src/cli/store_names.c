@@ -1,4 +1,7 @@
-/* A store visits names in no particular order. They are restored in the order in which they were created. */
+/*
+ * A store visits names in no particular order. They are restored in the order in which they were
+ * created.
+ */
 #include "cli/store_names.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
- * A token is compared with all tokens of the file, each over the whole length that a token may have. So the time
- * it takes reveals neither how much of a guess was right, nor which token it was similar to.
+ * A token is compared with all tokens of the file, each over the whole length that a token may have.
+ * So the time it takes reveals neither how much of a guess was right, nor which token it was similar
+ * to.
  */
 #include "guard/access.h"
 

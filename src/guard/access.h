@@ -1,11 +1,11 @@
 /*
- * Who may do what: tokens from a file, each with a role and, optionally, a list of the item types that it is
- * for. The file has one token on each line:
+ * Who may do what: tokens from a file, each with a role and, optionally, a list of the item types that
+ * it is for. The file has one token on each line:
  *
  *     role token [type,type...]
  *
- * The roles are read, write (which includes reading) and admin (everything). A line that begins with '#' is a
- * comment. The file is read once, at the start; after that any thread may look up tokens.
+ * The roles are read, write (which includes reading) and admin (everything). A line that begins with
+ * '#' is a comment. The file is read once, at the start; after that any thread may look up tokens.
  */
 #ifndef LAUD_GUARD_ACCESS_H
 #define LAUD_GUARD_ACCESS_H
@@ -37,8 +37,8 @@ struct access {
 };
 
 /*
- * Reads the file, which must be a regular file that only its owner can read or write. False: `problem` is one
- * sentence, which never shows a token.
+ * Reads the file, which must be a regular file that only its owner can read or write. False: `problem`
+ * is one sentence, which never shows a token.
  */
 bool access_load(struct access *access, const char *path, char *problem, size_t size);
 

@@ -1,7 +1,7 @@
 /*
- * A provider gives a whole /64 network to one customer, who can use every address in it. So a limit counts the
- * network. X-Forwarded-For is a list that a client can begin with anything; only the entries that our own proxies
- * appended at its right end are reliable.
+ * A provider gives a whole /64 network to one customer, who can use every address in it. So a limit
+ * counts the network. X-Forwarded-For is a list that a client can begin with anything; only the
+ * entries that our own proxies appended at its right end are reliable.
  */
 #include "guard/ip.h"
 

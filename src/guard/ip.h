@@ -1,7 +1,7 @@
 /*
- * Client addresses: as text, in lists of networks, and as the key of a limit. An IPv4 address is stored as its
- * mapped IPv6 address (::ffff:a.b.c.d), so that a client has one address whichever way it connects. Any thread
- * may call these functions.
+ * Client addresses: as text, in lists of networks, and as the key of a limit. An IPv4 address is
+ * stored as its mapped IPv6 address (::ffff:a.b.c.d), so that a client has one address whichever way
+ * it connects. Any thread may call these functions.
  */
 #ifndef LAUD_GUARD_IP_H
 #define LAUD_GUARD_IP_H
@@ -59,9 +59,10 @@ bool ip_nets_parse(struct ip_nets *nets, const char *list, char *problem, size_t
 bool ip_nets_have(const struct ip_nets *nets, const struct ip *ip);
 
 /*
- * Reads one list of X-Forwarded-For; several lists are passed in their order. *client becomes the right-most
- * address that is not one of our proxies. If an entry is no address, whatever is to the left of it cannot be
- * trusted, and *client becomes `peer`. Entries may have ports and brackets, which some proxies add.
+ * Reads one list of X-Forwarded-For; several lists are passed in their order. *client becomes the
+ * right-most address that is not one of our proxies. If an entry is no address, whatever is to the
+ * left of it cannot be trusted, and *client becomes `peer`. Entries may have ports and brackets, which
+ * some proxies add.
  */
 void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *peer,
                struct ip *client);

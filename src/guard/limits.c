@@ -1,11 +1,13 @@
 /*
- * GCRA, the generic cell rate algorithm: a cell holds one time, at which it will be empty again. A request
- * advances that time by the interval of its rate, and passes if the result is at most one burst after now. So
- * nothing has to be refilled, and a missing key is the same as a cell whose time has passed.
+ * GCRA, the generic cell rate algorithm: a cell holds one time, at which it will be empty again. A
+ * request advances that time by the interval of its rate, and passes if the result is at most one
+ * burst after now. So nothing has to be refilled, and a missing key is the same as a cell whose time
+ * has passed.
  *
- * A set of cells is one cache line with a lock of its own, which is held for a few instructions; with only one
- * thread nobody locks. The cell of a key can only be in one set. Key and set come from a 64-bit hash with a
- * secret seed. Two clients share a cell about once in a billion times, and nobody can cause that from outside.
+ * A set of cells is one cache line with a lock of its own, which is held for a few instructions; with
+ * only one thread nobody locks. The cell of a key can only be in one set. Key and set come from a
+ * 64-bit hash with a secret seed. Two clients share a cell about once in a billion times, and nobody
+ * can cause that from outside.
  */
 #include "guard/limits.h"
 
@@ -76,6 +78,7 @@ void limits_rates_of(const struct options *options, struct limit_rates *rates)
 static bool make_table(struct limits *limits, uint64_t bytes)
 {
     uint64_t count = 1;
+    ASSERT(limits->sets == NULL && limits->budget != NULL);
     while (2 * count * sizeof(struct limit_set) <= bytes)
         count *= 2;
     uint64_t size = count * sizeof(struct limit_set);
@@ -148,7 +151,10 @@ static uint32_t cell_key(uint64_t key)
     return (uint32_t)key != 0 ? (uint32_t)key : 1;
 }
 
-/* A lock that is not in the CPU cache would delay everything after it, so the cache line is loaded early. */
+/*
+ * A lock that is not in the CPU cache would delay everything after it, so the cache line is loaded
+ * early.
+ */
 static void fetch_early(const struct limit_set *set)
 {
     __builtin_prefetch(set, 1);
@@ -186,9 +192,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Takes up to *count operations, at least one, and sets *count to their number. Otherwise it returns the time
- * until one can be taken. A time that is more than one burst away comes from another rate before a reload, or
- * from a clock that jumped; it counts as one burst.
+ * Takes up to *count operations, at least one, and sets *count to their number. Otherwise it returns
+ * the time until one can be taken. A time that is more than one burst away comes from another rate
+ * before a reload, or from a clock that jumped; it counts as one burst.
  */
 static uint64_t take_some(struct limits *limits, const struct limit_rule *rule, uint64_t key,
                           uint64_t now_ns, uint32_t *count)

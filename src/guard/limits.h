@@ -1,11 +1,12 @@
 /*
- * Rate limits for each client address, each user and each device, separately for reads and writes. A limit has a
- * rate and a burst. A refused operation counts against none of the three limits, and the refusal says how long to
- * wait.
+ * Rate limits for each client address, each user and each device, separately for reads and writes. A
+ * limit has a rate and a burst. A refused operation counts against none of the three limits, and the
+ * refusal says how long to wait.
  *
- * The state of all clients is in a table of fixed size, which is allocated and charged to the budget when the
- * first limit is set. If a set of the table is full, the cell that would be empty first is replaced. So somebody
- * who invents many keys replaces the cells of those who asked for little, not of those who are being limited.
+ * The state of all clients is in a table of fixed size, which is allocated and charged to the budget
+ * when the first limit is set. If a set of the table is full, the cell that would be empty first is
+ * replaced. So somebody who invents many keys replaces the cells of those who asked for little, not of
+ * those who are being limited.
  *
  * Any thread may call limits_take, with its own time. One thread at a time may set rates, also while other
  * threads call limits_take.
@@ -52,16 +53,19 @@ struct limits {
     _Atomic uint64_t cells_lost; /* cells that were replaced before they were empty */
 };
 
-/* Who sends an operation. Bit 1 << enum limit_by of `known` says that this entry of `who` is set and limited. */
+/*
+ * Who sends an operation. Bit 1 << enum limit_by of `known` says that this entry of `who` is set and
+ * limited.
+ */
 struct limit_ask {
     unsigned known;
     struct id who[LIMIT_BY_TOTAL];
 };
 
 /*
- * Operations that a thread has taken from a limit in advance, for many requests of one connection. So the table
- * is accessed once instead of once for each request. For other threads they count as taken. All zero: none. What
- * is not used must be returned (limits_return).
+ * Operations that a thread has taken from a limit in advance, for many requests of one connection. So
+ * the table is accessed once instead of once for each request. For other threads they count as taken.
+ * All zero: none. What is not used must be returned (limits_return).
  */
 struct limit_lease {
     struct id who;
@@ -71,8 +75,8 @@ struct limit_lease {
 };
 
 /*
- * All limits are off at first. The seed is secret, because it decides which keys share a cell. `shared`: more
- * than one thread will call limits_take.
+ * All limits are off at first. The seed is secret, because it decides which keys share a cell.
+ * `shared`: more than one thread will call limits_take.
  */
 void limits_init(struct limits *limits, const uint64_t seed[2], bool shared,
                  struct memory_budget *budget);
@@ -82,8 +86,8 @@ void limits_free(struct limits *limits);
 void limits_rates_of(const struct options *options, struct limit_rates *rates);
 
 /*
- * Sets all rates. If one of them needs a table and there is none, a table of `table_bytes` is allocated. What was
- * taken before still counts. False: there is no memory, and nothing was changed.
+ * Sets all rates. If one of them needs a table and there is none, a table of `table_bytes` is
+ * allocated. What was taken before still counts. False: there is no memory, and nothing was changed.
  */
 bool limits_set(struct limits *limits, const struct limit_rates *rates, uint64_t table_bytes);
 
@@ -94,9 +98,9 @@ static inline uint32_t limits_active(struct limits *limits)
 }
 
 /*
- * Takes one read or write from all limits that are `active`. 0: it is taken. Otherwise nothing is taken, *by is
- * the limit that refused, and the result is the number of nanoseconds until it could be taken. The caller owns
- * `leases`, one for each limit.
+ * Takes one read or write from all limits that are `active`. 0: it is taken. Otherwise nothing is
+ * taken, *by is the limit that refused, and the result is the number of nanoseconds until it could be
+ * taken. The caller owns `leases`, one for each limit.
  */
 uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_ask *ask,
                      bool writes, uint64_t now_ns, struct limit_lease *leases, enum limit_by *by);

@@ -1,6 +1,7 @@
 /*
- * Decides which of two forms of a page a client wants by its Accept headers: HTML for people, or JSON. HTML must
- * be named, so that curl and libraries, which accept anything, get JSON. Any thread may call these functions.
+ * Decides which of two forms of a page a client wants by its Accept headers: HTML for people, or JSON.
+ * HTML must be named, so that curl and libraries, which accept anything, get JSON. Any thread may call
+ * these functions.
  */
 #ifndef LAUD_HTTP_ACCEPT_H
 #define LAUD_HTTP_ACCEPT_H

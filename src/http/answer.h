@@ -1,6 +1,6 @@
 /*
- * Writes the answers of the hot tier as JSON, directly into buffers. Names, ids and items need no escaping,
- * because their syntax allows no character that would. Any thread may call these functions.
+ * Writes the answers of the hot tier as JSON, directly into buffers. Names, ids and items need no
+ * escaping, because their syntax allows no character that would. Any thread may call these functions.
  */
 #ifndef LAUD_HTTP_ANSWER_H
 #define LAUD_HTTP_ANSWER_H
@@ -13,9 +13,10 @@
 #include "hot/hot.h"
 
 /*
- * Writes the answer to a request whose status is OK. `items` are the words of its items in the client's
- * request. `single`: the request was for one thing, not for an array; then the answer to a change ends after
- * "count":, and answer_write_count writes the rest. False: there is no memory, as for all functions here.
+ * Writes the answer to a request whose status is OK. `items` are the words of its items in the
+ * client's request. `single`: the request was for one thing, not for an array; then the answer to a
+ * change ends after "count":, and answer_write_count writes the rest. False: there is no memory, as
+ * for all functions here.
  */
 bool answer_write(struct buffer *out, const struct hot_request *request,
                   const struct hot_scratch *scratch, const struct names *names,

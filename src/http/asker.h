@@ -1,7 +1,7 @@
 /*
- * Who sent a request, by its head: the token, the address of the client (behind a proxy, the address that the
- * proxy reports), and the device. They are stored in the connection, for this request only. Only the
- * connection's own thread may call these functions.
+ * Who sent a request, by its head: the token, the address of the client (behind a proxy, the address
+ * that the proxy reports), and the device. They are stored in the connection, for this request only.
+ * Only the connection's own thread may call these functions.
  */
 #ifndef LAUD_HTTP_ASKER_H
 #define LAUD_HTTP_ASKER_H

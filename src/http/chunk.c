@@ -1,5 +1,6 @@
 #include "http/chunk.h"
 
+#include "base/assert.h"
 #include "base/hex.h"
 #include "base/limits.h"
 #include "http/head.h"
@@ -73,6 +74,7 @@ enum status chunk_read(struct chunk_scan *scan, const char *bytes, size_t length
                        struct buffer *body)
 {
     enum status status = STATUS_OK;
+    ASSERT(scan->at <= length); /* the caller passes the same bytes again, and more */
     while (status == STATUS_OK) {
         const char *line;
         size_t line_length = 0;

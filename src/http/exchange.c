@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "http/answer.h"
 #include "http/origin.h"
 #include "http/page.h"
@@ -163,10 +164,11 @@ static void find_out(struct exchange *exchange, struct loop *loop, const char *b
 }
 
 /*
- * DNS rebinding: the owner of a domain can let its name resolve to this server. A browser that has loaded a page
- * from that domain then takes this server for the page's own origin, so that the page may send changes that no
- * foreign page may send. But the browser sends that name in Host and, with every change, the header Origin. If
- * the server requires tokens, the attack fails, because the page has no token.
+ * DNS rebinding: the owner of a domain can let its name resolve to this server. A browser that has
+ * loaded a page from that domain then takes this server for the page's own origin, so that the page
+ * may send changes that no foreign page may send. But the browser sends that name in Host and, with
+ * every change, the header Origin. If the server requires tokens, the attack fails, because the page
+ * has no token.
  */
 static bool is_rebound(const struct exchange *exchange, const struct loop *loop, struct text host)
 {
@@ -196,6 +198,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     const struct request *request = &exchange->reader.request;
     struct text target = request_text(bytes, request->target);
     struct text host = request_text(bytes, request->host);
+    ASSERT(exchange->reader.parsed && !exchange->answering && exchange->words.length == 0);
     exchange->answering = true;
     exchange->method = request->method;
     exchange->old = request->old;
@@ -240,6 +243,7 @@ static bool complete(struct exchange *exchange)
     bool batch = exchange->json.root != NULL && exchange->route == NULL;
     if (!batch)
         return true;
+    ASSERT(reply->length > 0); /* it begins with the head of the results */
     reply->length -= reply->bytes[reply->length - 1] == ',';
     return answer_write_text(reply, "]}");
 }

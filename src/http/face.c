@@ -1,8 +1,9 @@
 /*
- * One request at a time is read, run and answered. Further requests of a pipeline wait in the connection's
- * buffer. The operations of one request go through the hot tier as a batch. The result of each operation is
- * written as JSON at once, by this thread or by a worker, so that nothing of the hot tier's scratch has to be
- * kept. When all results are there, the head of the response is written and then the results.
+ * One request at a time is read, run and answered. Further requests of a pipeline wait in the
+ * connection's buffer. The operations of one request go through the hot tier as a batch. The result of
+ * each operation is written as JSON at once, by this thread or by a worker, so that nothing of the hot
+ * tier's scratch has to be kept. When all results are there, the head of the response is written and
+ * then the results.
  */
 #include "http/face.h"
 
@@ -35,8 +36,8 @@ static bool write_alone(struct buffer *out, const struct exchange *exchange, uin
 }
 
 /*
- * Is there still room for an error of each operation of the batch, besides the results in `out`? `before` is the
- * number of bytes of earlier results, which are in another buffer.
+ * Is there still room for an error of each operation of the batch, besides the results in `out`?
+ * `before` is the number of bytes of earlier results, which are in another buffer.
  */
 static bool fits(const struct exchange *exchange, size_t before, const struct buffer *out)
 {
@@ -118,8 +119,8 @@ static void reply_to(struct running *r, uint32_t index)
 }
 
 /*
- * Adds an operation to the batch; its words begin at index `first`. OK, BLOCKED, MORE (no room), or why it is
- * refused, with the reason in the exchange's sentence.
+ * Adds an operation to the batch; its words begin at index `first`. OK, BLOCKED, MORE (no room), or
+ * why it is refused, with the reason in the exchange's sentence.
  */
 static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
                           uint32_t count)
@@ -498,6 +499,7 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
 static bool http_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                        const struct names *names)
 {
+    ASSERT(index < job->submission.count && job->from + index < LIMIT_BATCH);
     return write_one(&job->out, job->exchange, job->from + index, &job->submission.requests[index],
                      scratch, names);
 }

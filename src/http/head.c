@@ -1,11 +1,13 @@
 /*
- * Every line ends with CR LF and has no other CR or LF and no control bytes. The name of a field is a token
- * that the colon follows directly, so folded lines and "name :" are refused without rules of their own.
+ * Every line ends with CR LF and has no other CR or LF and no control bytes. The name of a field is a
+ * token that the colon follows directly, so folded lines and "name :" are refused without rules of
+ * their own.
  */
 #include "http/head.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 
 /* Classes of bytes: what a byte may be part of. */
@@ -133,6 +135,7 @@ static enum status check_length(const struct head_scan *scan, size_t line, size_
 enum status head_check(struct head_scan *scan, const char *bytes, size_t length, size_t head_max,
                        const char **problem)
 {
+    ASSERT(scan->at <= length); /* the caller passes the same bytes again, and more */
     for (;;) {
         const char *line = bytes + scan->at;
         size_t rest = length - scan->at;

@@ -39,8 +39,8 @@ static bool measure(struct text text, size_t *values)
 }
 
 /*
- * Our own words for an error, because jansson's messages name its own constants. NULL: it is a syntax error, for
- * which jansson's message is clear.
+ * Our own words for an error, because jansson's messages name its own constants. NULL: it is a syntax
+ * error, for which jansson's message is clear.
  */
 static const char *reason_of(enum json_error_code code)
 {

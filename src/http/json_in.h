@@ -1,7 +1,7 @@
 /*
- * Parses JSON bodies. Before jansson parses a body, its nesting and its number of values are checked and its
- * memory is charged to the budget, because jansson does neither. Duplicate members, invalid UTF-8 and NUL in
- * strings are refused.
+ * Parses JSON bodies. Before jansson parses a body, its nesting and its number of values are checked
+ * and its memory is charged to the budget, because jansson does neither. Duplicate members, invalid
+ * UTF-8 and NUL in strings are refused.
  */
 #ifndef LAUD_HTTP_JSON_IN_H
 #define LAUD_HTTP_JSON_IN_H

@@ -1,6 +1,6 @@
 /*
- * Paths, parameters and operations are those of op.def. What op.def does not say, the JSON schemas of words and
- * answers, is in the tables here. Tests compare these schemas with real answers.
+ * Paths, parameters and operations are those of op.def. What op.def does not say, the JSON schemas of
+ * words and answers, is in the tables here. Tests compare these schemas with real answers.
  */
 #include "http/openapi.h"
 

@@ -1,7 +1,7 @@
 /*
- * The list of web origins of --cors-origin, separated by commas or spaces. An origin has the form that browsers
- * send in the header Origin: scheme://host, or scheme://host:port if the port is not the default of the scheme,
- * in lower case and without a path. Any thread may call these functions.
+ * The list of web origins of --cors-origin, separated by commas or spaces. An origin has the form that
+ * browsers send in the header Origin: scheme://host, or scheme://host:port if the port is not the
+ * default of the scheme, in lower case and without a path. Any thread may call these functions.
  */
 #ifndef LAUD_HTTP_ORIGIN_H
 #define LAUD_HTTP_ORIGIN_H

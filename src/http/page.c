@@ -16,7 +16,10 @@ static enum status write_health(struct loop *loop, struct buffer *out)
     return answer_write_text(out, "{\"status\":\"ok\"}") ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* The server is ready if it accepts writes, now or in a moment, so everything that can refuse one is asked. */
+/*
+ * The server is ready if it accepts writes, now or in a moment, so everything that can refuse one is
+ * asked.
+ */
 static enum status write_ready(struct loop *loop, struct buffer *out)
 {
     enum status status = hot_admit(loop->server->parts.hot, &loop->pacer, clock_monotonic_ns());

@@ -1,13 +1,15 @@
 /*
- * http-parser gets the complete head at once, so each of its callbacks is called once for each field. Some heads
- * that http-parser accepts are refused here: a repeated Content-Length or Host, even if both are equal; a
- * Transfer-Encoding that is not exactly "chunked"; and Content-Length together with Transfer-Encoding.
+ * http-parser gets the complete head at once, so each of its callbacks is called once for each field.
+ * Some heads that http-parser accepts are refused here: a repeated Content-Length or Host, even if
+ * both are equal; a Transfer-Encoding that is not exactly "chunked"; and Content-Length together with
+ * Transfer-Encoding.
  */
 #include "http/request.h"
 
 #include <http_parser.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 
 enum field {
@@ -276,6 +278,7 @@ enum status request_read(struct request_reader *reader, const struct request_lim
                          const char **problem)
 {
     enum status status = STATUS_OK;
+    ASSERT(reader->scan.at <= length); /* the caller passes the same bytes again, and more */
     if (!reader->parsed) {
         status = head_check(&reader->scan, bytes, length, limits->head_max, problem);
         if (status == STATUS_OK)

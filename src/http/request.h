@@ -1,8 +1,8 @@
 /*
- * Reads an HTTP/1.1 request: its head, which is checked (head.h) and then parsed by http-parser, and its body,
- * which has a stated length or consists of chunks. As with RESP, the caller keeps the bytes of an unfinished
- * request, and the reader only remembers how far it got. The fields of a head are kept as offsets, because the
- * caller may copy the bytes elsewhere between two calls.
+ * Reads an HTTP/1.1 request: its head, which is checked (head.h) and then parsed by http-parser, and
+ * its body, which has a stated length or consists of chunks. As with RESP, the caller keeps the bytes
+ * of an unfinished request, and the reader only remembers how far it got. The fields of a head are
+ * kept as offsets, because the caller may copy the bytes elsewhere between two calls.
  */
 #ifndef LAUD_HTTP_REQUEST_H
 #define LAUD_HTTP_REQUEST_H
@@ -72,9 +72,9 @@ struct request_reader {
 };
 
 /*
- * Reads one request at the start of `bytes`. OK: it is complete, *body is its body, and *used is its length in
- * bytes; then request_reset must be called. MORE: call again with the same bytes and more. Any other status:
- * *problem says why, and no further request of this connection can be read.
+ * Reads one request at the start of `bytes`. OK: it is complete, *body is its body, and *used is its
+ * length in bytes; then request_reset must be called. MORE: call again with the same bytes and more.
+ * Any other status: *problem says why, and no further request of this connection can be read.
  */
 enum status request_read(struct request_reader *reader, const struct request_limits *limits,
                          const char *bytes, size_t length, struct text *body, size_t *used,

@@ -1,12 +1,13 @@
 /*
- * Caches must not store anything, because an answer is true only at its moment. Each thread formats the date
- * once a second.
+ * Caches must not store anything, because an answer is true only at its moment. Each thread formats
+ * the date once a second.
  */
 #include "http/respond.h"
 
 #include <stdint.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/decimal.h"
 #include "http/answer.h"
@@ -156,6 +157,7 @@ static bool write_head(struct buffer *out, const struct response *response, size
 bool respond_write(struct buffer *out, const struct response *response, const char *body,
                    size_t length)
 {
+    ASSERT(response->code >= 100 && response->code <= 599);
     return write_head(out, response, length) &&
            (response->bare || buffer_append(out, body, length));
 }

@@ -1,7 +1,7 @@
 /*
- * There are only a dozen routes, so they are tried one after another. For most of them the method or the first
- * literal segment differs, which ends the trial at once. This runs for each request, on texts of a few bytes,
- * where a plain loop is faster than calls of strcspn and the like.
+ * There are only a dozen routes, so they are tried one after another. For most of them the method or
+ * the first literal segment differs, which ends the trial at once. This runs for each request, on
+ * texts of a few bytes, where a plain loop is faster than calls of strcspn and the like.
  */
 #include "http/route.h"
 

@@ -1,6 +1,7 @@
 /*
- * Routes: which operation a path and a method stand for, and which words a route takes. The routes are in op.def,
- * each with its operation, and are interpreted directly from there. Any thread may call these functions.
+ * Routes: which operation a path and a method stand for, and which words a route takes. The routes are
+ * in op.def, each with its operation, and are interpreted directly from there. Any thread may call
+ * these functions.
  */
 #ifndef LAUD_HTTP_ROUTE_H
 #define LAUD_HTTP_ROUTE_H

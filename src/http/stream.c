@@ -15,7 +15,10 @@ static void take_last(struct exchange *exchange)
         exchange->resumes = event_read_id(last->value, &exchange->last);
 }
 
-/* Most of the items are in memory now. The statuses of the requests are ignored; the stream reports them. */
+/*
+ * Most of the items are in memory now. The statuses of the requests are ignored; the stream reports
+ * them.
+ */
 bool stream_begin(struct conn *conn, struct exchange *exchange)
 {
     take_last(exchange);

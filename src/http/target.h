@@ -1,7 +1,7 @@
 /*
- * Parses a request target: the segments of its path and the parameters of its query, percent-decoded in place.
- * Whatever another server could read as a different path is refused: an encoded slash, NUL and other control
- * bytes, and bad escape sequences. Any thread may call it.
+ * Parses a request target: the segments of its path and the parameters of its query, percent-decoded
+ * in place. Whatever another server could read as a different path is refused: an encoded slash, NUL
+ * and other control bytes, and bad escape sequences. Any thread may call it.
  */
 #ifndef LAUD_HTTP_TARGET_H
 #define LAUD_HTTP_TARGET_H
@@ -27,8 +27,9 @@ struct target {
 };
 
 /*
- * Parses the target in `text`, which is changed and must outlive *target. `host` is the value of the header Host;
- * if the target itself names a host, it must be the same. Returns NULL, or the reason why it is refused.
+ * Parses the target in `text`, which is changed and must outlive *target. `host` is the value of the
+ * header Host; if the target itself names a host, it must be the same. Returns NULL, or the reason why
+ * it is refused.
  */
 const char *target_read(struct target *target, char *text, size_t length, struct text host);
 

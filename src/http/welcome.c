@@ -1,6 +1,7 @@
 /*
- * The host that a client sends becomes part of a command that people copy into a shell. So it is shown only if it
- * consists of letters, digits and the few signs of names and addresses. Otherwise our own address is shown.
+ * The host that a client sends becomes part of a command that people copy into a shell. So it is shown
+ * only if it consists of letters, digits and the few signs of names and addresses. Otherwise our own
+ * address is shown.
  */
 #include "http/welcome.h"
 

@@ -1,7 +1,8 @@
 /*
- * The page at "/": what this server is, where its descriptions and health checks are, and a first request to try.
- * Browsers get HTML that loads nothing else, all other clients get JSON. The page shows nothing secret. Its links
- * are relative, so it also works behind a path of a proxy. Any thread may call these functions.
+ * The page at "/": what this server is, where its descriptions and health checks are, and a first
+ * request to try. Browsers get HTML that loads nothing else, all other clients get JSON. The page
+ * shows nothing secret. Its links are relative, so it also works behind a path of a proxy. Any thread
+ * may call these functions.
  */
 #ifndef LAUD_HTTP_WELCOME_H
 #define LAUD_HTTP_WELCOME_H

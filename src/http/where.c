@@ -1,5 +1,6 @@
 /*
- * The words of an operation point into the request (words.h), so a word is found in the request by its address.
+ * The words of an operation point into the request (words.h), so a word is found in the request by its
+ * address.
  */
 #include "http/where.h"
 

@@ -1,7 +1,7 @@
 /*
- * Explains which word of an HTTP request is wrong. op_decode refuses a word with a sentence in terms of RESP
- * ("a LIMIT must be …"). A client of HTTP sent that word in the path, in the query or in the body, and gets a
- * sentence that says so.
+ * Explains which word of an HTTP request is wrong. op_decode refuses a word with a sentence in terms
+ * of RESP ("a LIMIT must be …"). A client of HTTP sent that word in the path, in the query or in the
+ * body, and gets a sentence that says so.
  */
 #ifndef LAUD_HTTP_WHERE_H
 #define LAUD_HTTP_WHERE_H

@@ -1,6 +1,6 @@
 /*
- * Ids are strings in JSON. As numbers, JavaScript and others would silently round those above 2^53. Only a word
- * that an operation reads as a number may be a JSON number.
+ * Ids are strings in JSON. As numbers, JavaScript and others would silently round those above 2^53.
+ * Only a word that an operation reads as a number may be a JSON number.
  */
 #include "http/words.h"
 

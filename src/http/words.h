@@ -1,6 +1,6 @@
 /*
- * Collects the words of an operation from a request, in the form that op_decode takes. They are appended to
- * exchange->words and point into the exchange.
+ * Collects the words of an operation from a request, in the form that op_decode takes. They are
+ * appended to exchange->words and point into the exchange.
  */
 #ifndef LAUD_HTTP_WORDS_H
 #define LAUD_HTTP_WORDS_H

@@ -1,10 +1,11 @@
 /*
- * Watched items that are not in memory. A worker loads them like any other item, and the next rounds find them in
- * memory. If memory is so short that they are evicted at once, they are loaded again and again. Therefore each
- * thread has one submission at a time, followed by a pause.
+ * Watched items that are not in memory. A worker loads them like any other item, and the next rounds
+ * find them in memory. If memory is so short that they are evicted at once, they are loaded again and
+ * again. Therefore each thread has one submission at a time, followed by a pause.
  *
- * Meanwhile a round may find the item in memory after all, with changes that are newer than the worker's result.
- * A stream must never send an older state after a newer one, so that result is then not used.
+ * Meanwhile a round may find the item in memory after all, with changes that are newer than the
+ * worker's result. A stream must never send an older state after a newer one, so that result is then
+ * not used.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * The length of a chunk comes before its data, but it is only clear after the data. So eight digits are reserved
- * and filled in at the end.
+ * The length of a chunk comes before its data, but it is only clear after the data. So eight digits
+ * are reserved and filled in at the end.
  */
 #include "live/event.h"
 

@@ -1,6 +1,7 @@
 /*
- * Writes what a stream sends, as server-sent events: events with the items that changed, and comments. With
- * HTTP/1.1 each of them is a chunk of its own. Only the thread of the stream may call these functions.
+ * Writes what a stream sends, as server-sent events: events with the items that changed, and comments.
+ * With HTTP/1.1 each of them is a chunk of its own. Only the thread of the stream may call these
+ * functions.
  */
 #ifndef LAUD_LIVE_EVENT_H
 #define LAUD_LIVE_EVENT_H
@@ -22,9 +23,9 @@ uint64_t event_digest(const struct viewer *viewers, uint32_t count);
 bool event_read_id(struct text text, uint64_t *digest);
 
 /*
- * Writes an event with the viewers that have a new version, or with all of them. It has the counters that are
- * not 0, and those that became 0 since the client's version. False: there is no memory, as for all functions
- * here; then `out` is unchanged.
+ * Writes an event with the viewers that have a new version, or with all of them. It has the counters
+ * that are not 0, and those that became 0 since the client's version. False: there is no memory, as
+ * for all functions here; then `out` is unchanged.
  */
 bool event_write(struct buffer *out, const struct viewer *viewers, uint32_t count, bool all,
                  const struct names *names, bool chunked);

@@ -176,6 +176,7 @@ static void take_over(struct conn *conn, struct live_stream *stream, uint64_t no
 {
     struct live *live = stream->live;
     int bytes = LIMIT_LIVE_KERNEL;
+    ASSERT(conn->counted && !conn->streaming);
     if (live->streams++ == 0)
         start(live);
     stream->wrote_ns = now_ns;

@@ -1,16 +1,16 @@
 /*
- * Live streams of one I/O thread: clients that get an event when the counters of certain items change. A like
- * does no work for them. While there are streams, a timer reads the watched items, each item once for all
- * streams that watch it, and sends an event to each stream whose last event had other values. So a stream gets
- * at most a few events a second, and its last event has the current values.
+ * Live streams of one I/O thread: clients that get an event when the counters of certain items change.
+ * A like does no work for them. While there are streams, a timer reads the watched items, each item
+ * once for all streams that watch it, and sends an event to each stream whose last event had other
+ * values. So a stream gets at most a few events a second, and its last event has the current values.
  *
- * Reading and sending get a share of the thread's time (pace.h) and alternate. If the share is too small for
- * all streams, each stream gets fewer events. An event has the current values, not a single change, so a client
- * misses nothing if some events are skipped. Like a reply, an event is sent once the hot tier has released the
- * point that it depends on.
+ * Reading and sending get a share of the thread's time (pace.h) and alternate. If the share is too
+ * small for all streams, each stream gets fewer events. An event has the current values, not a single
+ * change, so a client misses nothing if some events are skipped. Like a reply, an event is sent once
+ * the hot tier has released the point that it depends on.
  *
- * A worker loads items that are not in memory, some at a time. A client that does not read what it was sent
- * gets nothing more until it does.
+ * A worker loads items that are not in memory, some at a time. A client that does not read what it was
+ * sent gets nothing more until it does.
  *
  * Everything here belongs to the loop's thread. A stream belongs to its connection and ends with it.
  */
@@ -46,8 +46,8 @@ struct live_ask {
 };
 
 /*
- * Makes the connection a stream and appends the beginning of the body to `out`. OK; STOPPING, TOO_MANY_STREAMS,
- * NO_MEMORY: nothing was changed, except that bytes may have been appended to `out`.
+ * Makes the connection a stream and appends the beginning of the body to `out`. OK; STOPPING,
+ * TOO_MANY_STREAMS, NO_MEMORY: nothing was changed, except that bytes may have been appended to `out`.
  */
 enum status live_open(struct conn *conn, const struct live_ask *ask, struct buffer *out,
                       struct live_stream **stream);

@@ -1,11 +1,12 @@
 /*
- * How much time an I/O thread may spend on live streams. The thread earns credit as time passes: little while it
- * is busy, more while it is idle. It spends what live streams really took, and after it has spent too much they
- * have to wait. A thread that waits now and then is not idle: it may wait for the journal, or for other threads
- * on its core. So only waiting beyond half of the time counts. The caller passes the time in.
+ * How much time an I/O thread may spend on live streams. The thread earns credit as time passes:
+ * little while it is busy, more while it is idle. It spends what live streams really took, and after
+ * it has spent too much they have to wait. A thread that waits now and then is not idle: it may wait
+ * for the journal, or for other threads on its core. So only waiting beyond half of the time counts.
+ * The caller passes the time in.
  *
- * The real cost is about twice as high as the measured one, because the kernel goes on working on what was sent
- * while nobody measures. So a share is half of the time that may be lost to streams.
+ * The real cost is about twice as high as the measured one, because the kernel goes on working on what
+ * was sent while nobody measures. So a share is half of the time that may be lost to streams.
  */
 #ifndef LAUD_LIVE_PACE_H
 #define LAUD_LIVE_PACE_H

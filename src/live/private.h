@@ -1,6 +1,6 @@
 /*
- * What the files of live streams share: live.c opens and closes streams, round.c reads items and sends events,
- * cold.c loads items that are not in memory. Nobody else includes it.
+ * What the files of live streams share: live.c opens and closes streams, round.c reads items and sends
+ * events, cold.c loads items that are not in memory. Nobody else includes it.
  */
 #ifndef LAUD_LIVE_PRIVATE_H
 #define LAUD_LIVE_PRIVATE_H

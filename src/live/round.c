@@ -1,11 +1,12 @@
 /*
- * A slice of time does a little of each task in turn, until nothing is left to do or the time is over: read some
- * items, send events to some streams whose items changed, and send comments to streams that were silent for long.
- * What was handled goes to the end of its queue, so the next slice continues where this one stopped, and an item
- * with many viewers does not delay the others.
+ * A slice of time does a little of each task in turn, until nothing is left to do or the time is over:
+ * read some items, send events to some streams whose items changed, and send comments to streams that
+ * were silent for long. What was handled goes to the end of its queue, so the next slice continues
+ * where this one stopped, and an item with many viewers does not delay the others.
  *
- * An event that is not released yet is sent later, at a time that is not measured here. So only a few events may
- * wait like that; the other streams are tried again a moment later, when their events need not wait.
+ * An event that is not released yet is sent later, at a time that is not measured here. So only a few
+ * events may wait like that; the other streams are tried again a moment later, when their events need
+ * not wait.
  */
 #include "base/assert.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /*
- * A digest must not depend on what differs between two runs of a server, nor on any order. So names are hashed by
- * their text, and the hashes are added up.
+ * A digest must not depend on what differs between two runs of a server, nor on any order. So names
+ * are hashed by their text, and the hashes are added up.
  */
 #include "live/watched.h"
 
@@ -138,6 +138,7 @@ static void free_if_unwatched(struct watched_table *table, struct watched *item)
 
 void watched_remove(struct watched_table *table, struct viewer *viewer)
 {
+    ASSERT(list_has(&viewer->link));
     list_remove(&viewer->link);
     free_if_unwatched(table, viewer->item);
 }
@@ -177,6 +178,7 @@ static bool reserve(struct watched_table *table, struct watched *item, uint32_t 
     if (item->count > 0)
         memcpy(counters, item->counters, item->count * sizeof *counters);
     give_memory(table, item->counters, item->capacity * sizeof *counters);
+    ASSERT(capacity <= UINT16_MAX);
     item->counters = counters;
     item->capacity = (uint16_t)capacity;
     return true;

@@ -1,7 +1,8 @@
 /*
- * The items that the streams of one I/O thread watch. Each item is here once, however many streams watch it. It
- * is found by its text in the request. It has its counters as they were last read, a version that grows whenever
- * they had changed, and a digest of them that is the same on any server at any time.
+ * The items that the streams of one I/O thread watch. Each item is here once, however many streams
+ * watch it. It is found by its text in the request. It has its counters as they were last read, a
+ * version that grows whenever they had changed, and a digest of them that is the same on any server at
+ * any time.
  *
  * A counter that became 0 is kept as long as the item, so that streams can be sent the 0.
  *
@@ -78,8 +79,8 @@ void watched_init(struct watched_table *table, struct memory_budget *budget, uin
 void watched_free(struct watched_table *table);
 
 /*
- * Begins to watch the item with this text, `type:id`. False: there is no memory. The address of the viewer must
- * not change until watched_remove.
+ * Begins to watch the item with this text, `type:id`. False: there is no memory. The address of the
+ * viewer must not change until watched_remove.
  */
 bool watched_add(struct watched_table *table, struct viewer *viewer, struct text text,
                  struct id id);
@@ -94,9 +95,9 @@ void watched_back(struct watched_table *table, struct watched *item);
 bool watched_find_type(struct watched *item, struct names *names);
 
 /*
- * Stores counters that were read, in any order; a counter of 0 counts as absent. True: they differ from before,
- * or they are the first, and the item has a new version. False: they are the same, or there is no memory for
- * them; then nothing changed.
+ * Stores counters that were read, in any order; a counter of 0 counts as absent. True: they differ
+ * from before, or they are the first, and the item has a new version. False: they are the same, or
+ * there is no memory for them; then nothing changed.
  */
 bool watched_take(struct watched_table *table, struct watched *item,
                   const struct hot_counter *counters, uint32_t count, const struct names *names);

@@ -1,6 +1,6 @@
 /*
- * Numbers are written exactly, as decimals without an exponent: a sum of nanoseconds, written in seconds, keeps all
- * its digits, which a double would not.
+ * Numbers are written exactly, as decimals without an exponent: a sum of nanoseconds, written in
+ * seconds, keeps all its digits, which a double would not.
  */
 #include "metrics/exposition.h"
 

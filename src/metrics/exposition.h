@@ -1,7 +1,7 @@
 /*
- * Writes the text format of Prometheus: families with help and type, and samples with labels. Each function
- * appends to `out` and returns false if there is no memory. All samples of a family must follow its head, and each
- * family is written once. Any thread may call these functions.
+ * Writes the text format of Prometheus: families with help and type, and samples with labels. Each
+ * function appends to `out` and returns false if there is no memory. All samples of a family must
+ * follow its head, and each family is written once. Any thread may call these functions.
  */
 #ifndef LAUD_METRICS_EXPOSITION_H
 #define LAUD_METRICS_EXPOSITION_H

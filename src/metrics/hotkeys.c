@@ -1,10 +1,10 @@
 /*
- * There are samples and no sketch, because serving must not become slower: after the first samples of a half, nearly
- * the only work is to add up how many items a batch had. As long as none of them is wanted for the sample, this needs
- * no lock: the thread counts in `passed` what it skips.
+ * There are samples and no sketch, because serving must not become slower: after the first samples of
+ * a half, nearly the only work is to add up how many items a batch had. As long as none of them is
+ * wanted for the sample, this needs no lock: the thread counts in `passed` what it skips.
  *
- * A thread only tries the lock of its samples. While another thread counts them, its uses are not offered at all. This
- * affects all items and users equally, so it changes no share.
+ * A thread only tries the lock of its samples. While another thread counts them, its uses are not
+ * offered at all. This affects all items and users equally, so it changes no share.
  */
 #include "metrics/hotkeys.h"
 

@@ -1,17 +1,17 @@
 /*
- * The hottest items and users of the last seconds. Each I/O thread keeps random samples of the items and users of
- * its requests: one of the current half-window (HOTKEYS_HALF_NS) and one of the half-window before. A sample has a
- * fixed size, and the number of uses that it represents. To answer a question, the samples of all threads are
- * counted, the older half weighted by the fraction of it that the window still covers, and a min-heap keeps the
- * most frequent.
+ * The hottest items and users of the last seconds. Each I/O thread keeps random samples of the items
+ * and users of its requests: one of the current half-window (HOTKEYS_HALF_NS) and one of the
+ * half-window before. A sample has a fixed size, and the number of uses that it represents. To answer
+ * a question, the samples of all threads are counted, the older half weighted by the fraction of it
+ * that the window still covers, and a min-heap keeps the most frequent.
  *
- * Each use has the same chance to be sampled, so a rate is unbiased. While a half has fewer uses than the sample
- * has room for, it is exact. Beyond that, with n samples, something with a share p of all uses is found with a
- * standard error of sqrt(p / n): n is at least HOTKEYS_SAMPLES / 2 of a busy half, so 1 % is seen as 1 ± 0.22 %,
- * and 10 % as 10 ± 0.7 %.
+ * Each use has the same chance to be sampled, so a rate is unbiased. While a half has fewer uses than
+ * the sample has room for, it is exact. Beyond that, with n samples, something with a share p of all
+ * uses is found with a standard error of sqrt(p / n): n is at least HOTKEYS_SAMPLES / 2 of a busy
+ * half, so 1 % is seen as 1 ± 0.22 %, and 10 % as 10 ± 0.7 %.
  *
- * A thread offers only to its own samples, and never waits. Any thread may ask. The caller passes in the time and
- * the seed.
+ * A thread offers only to its own samples, and never waits. Any thread may ask. The caller passes in
+ * the time and the seed.
  */
 #ifndef LAUD_METRICS_HOTKEYS_H
 #define LAUD_METRICS_HOTKEYS_H
@@ -55,8 +55,8 @@ struct hotkeys *hotkeys_new(unsigned threads, uint64_t seed, uint64_t now_ns,
 void hotkeys_free(struct hotkeys *hotkeys);
 
 /*
- * Offers requests that were run. Only the thread with this number may call it. Bit i of `with_user`: operation i
- * has a user. The requests have `items` items and `users` users in total.
+ * Offers requests that were run. Only the thread with this number may call it. Bit i of `with_user`:
+ * operation i has a user. The requests have `items` items and `users` users in total.
  */
 void hotkeys_offer(struct hotkeys *hotkeys, unsigned thread, const struct hot_request *requests,
                    uint32_t count, uint64_t with_user, uint64_t items, uint64_t users,

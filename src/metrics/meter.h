@@ -1,13 +1,15 @@
 /*
- * What one I/O thread counts while it works: how long operations took, how many failed and why. Only that thread
- * writes it. Any thread may read it, and adds up the meters of all threads (meter_read). It is stored next to other
- * data that only its thread writes, so that no two threads write to one cache line.
+ * What one I/O thread counts while it works: how long operations took, how many failed and why. Only
+ * that thread writes it. Any thread may read it, and adds up the meters of all threads (meter_read).
+ * It is stored next to other data that only its thread writes, so that no two threads write to one
+ * cache line.
  */
 #ifndef LAUD_METRICS_METER_H
 #define LAUD_METRICS_METER_H
 
 #include <stdbool.h>
 
+#include "base/assert.h"
 #include "base/buckets.h"
 #include "base/status.h"
 
@@ -49,6 +51,7 @@ static inline void meter_ran(struct meter *meter, uint32_t operation, uint64_t t
 static inline void meter_failed(struct meter *meter, uint32_t operation, enum status status,
                                 bool ran)
 {
+    ASSERT(status != STATUS_OK && (operation < METER_OPERATIONS || operation == METER_NONE));
     buckets_raise(&meter->statuses[status], 1);
     if (operation != METER_NONE)
         buckets_raise(

@@ -1,6 +1,7 @@
 /*
- * Families are written in the order of the table, each at the row of its first number. The format of Prometheus wants
- * all numbers of a family together, while INFO shows some of them in different sections.
+ * Families are written in the order of the table, each at the row of its first number. The format of
+ * Prometheus wants all numbers of a family together, while INFO shows some of them in different
+ * sections.
  */
 #include "metrics/metrics.h"
 

@@ -1,11 +1,11 @@
 /*
- * A random sample of bounded size from a stream of unknown length; and a pair of such samples, one for the current
- * half-window and one for the half-window before.
+ * A random sample of bounded size from a stream of unknown length; and a pair of such samples, one for
+ * the current half-window and one for the half-window before.
  *
- * At first everything is kept. When the sample is full, each entry is dropped with a chance of one half, and from
- * then on one in two is taken, later one in four, and so on. How many entries to skip is drawn in advance, between
- * none and twice the mean. So an entry that is not taken costs only a comparison, and no regular pattern in the
- * stream can coincide with a pattern of the sampling.
+ * At first everything is kept. When the sample is full, each entry is dropped with a chance of one
+ * half, and from then on one in two is taken, later one in four, and so on. How many entries to skip
+ * is drawn in advance, between none and twice the mean. So an entry that is not taken costs only a
+ * comparison, and no regular pattern in the stream can coincide with a pattern of the sampling.
  *
  * It has no lock of its own; hotkeys.c says which thread may use it when.
  */
@@ -69,8 +69,8 @@ static inline uint64_t sample_left(const struct sample_stream *stream)
 void sample_take(struct sample_stream *stream, struct item item);
 
 /*
- * How many uses one kept item of a half stands for at this time; half 0 is the current one, half 1 the one before.
- * `more` is the number of uses that were not passed to sample_pass yet.
+ * How many uses one kept item of a half stands for at this time; half 0 is the current one, half 1 the
+ * one before. `more` is the number of uses that were not passed to sample_pass yet.
  */
 double sample_weight(const struct sample_stream *stream, unsigned half, uint64_t more,
                      uint64_t now_ns);

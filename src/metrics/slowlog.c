@@ -17,7 +17,10 @@ void slowlog_destroy(struct slowlog *slowlog)
     pthread_mutex_destroy(&slowlog->lock);
 }
 
-/* Makes a word printable and short enough: control bytes, a backslash and bytes above ASCII become \xNN. */
+/*
+ * Makes a word printable and short enough: control bytes, a backslash and bytes above ASCII become
+ * \xNN.
+ */
 static void shorten(struct text word, char out[SLOWLOG_WORD])
 {
     static const char digits[] = "0123456789abcdef";

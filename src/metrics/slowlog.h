@@ -1,8 +1,9 @@
 /*
- * The slow log: the last SLOWLOG_ENTRIES commands that took longer than a limit, newest first, as in Redis. Words
- * of clients are shortened and made printable. The memory is fixed.
+ * The slow log: the last SLOWLOG_ENTRIES commands that took longer than a limit, newest first, as in
+ * Redis. Words of clients are shortened and made printable. The memory is fixed.
  *
- * Any thread may call any function. A lock is taken, but only slow commands need it. The caller passes the time in.
+ * Any thread may call any function. A lock is taken, but only slow commands need it. The caller passes
+ * the time in.
  */
 #ifndef LAUD_METRICS_SLOWLOG_H
 #define LAUD_METRICS_SLOWLOG_H

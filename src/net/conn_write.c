@@ -1,6 +1,6 @@
 /*
  * Replies on their way to the client: they are gathered into groups, a group is released when the
- * journal has what it depends on, and what is released is written to the socket.
+ * hot tier has released the point that it depends on, and what is released is written to the socket.
  */
 #include "net/conn_priv.h"
 

@@ -82,8 +82,8 @@ static struct reply_group take_group(struct loop *loop)
 }
 
 /*
- * How long a group waited for its release. After a failure, sending errors can queue new groups, which began
- * after `now_ns`: they waited for 0.
+ * How long a group waited for its release. After a failure, sending errors can queue new groups, which
+ * began after `now_ns`: they waited for 0.
  */
 static uint64_t waited_ns(const struct reply_group *group, uint64_t now_ns)
 {

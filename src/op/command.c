@@ -1,7 +1,7 @@
 /*
- * Every request looks up its command. A name of at most 16 bytes is read as two 64-bit words, its first and its
- * last eight bytes, which overlap if it is shorter. Together with the length they are unique. They are folded to
- * upper case and looked up by their hash.
+ * Every request looks up its command. A name of at most 16 bytes is read as two 64-bit words, its
+ * first and its last eight bytes, which overlap if it is shorter. Together with the length they are
+ * unique. They are folded to upper case and looked up by their hash.
  */
 #include "op/command.h"
 

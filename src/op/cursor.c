@@ -1,9 +1,9 @@
 /*
- * A cursor is hexadecimal in lower case: the checksum (8 bytes), the time (4), the id (8, or 16 if it is wide).
- * There is exactly one text for each position, so any change of the text makes it invalid.
+ * A cursor is hexadecimal in lower case: the checksum (8 bytes), the time (4), the id (8, or 16 if it
+ * is wide). There is exactly one text for each position, so any change of the text makes it invalid.
  *
- * A cursor of CHANGES: the checksum, since (4); within a round also until (4), the list (kind, type, and 0 or 1
- * for cleared; 4 together), the time and the id.
+ * A cursor of CHANGES: the checksum, since (4); within a round also until (4), the list (kind, type,
+ * and 0 or 1 for cleared; 4 together), the time and the id.
  */
 #include "op/cursor.h"
 
@@ -25,8 +25,8 @@ _Static_assert(CURSOR_TEXT == 2 * WIDE_BYTES, "two digits a byte");
 _Static_assert(CURSOR_ROUND_TEXT == 2 * (ROUND_BYTES + WIDE_BYTES - 8), "likewise");
 
 /*
- * The number of a list in the checksum of its cursors. Clients keep cursors across upgrades, so these numbers
- * never change, and a number is never used for another list.
+ * The number of a list in the checksum of its cursors. Clients keep cursors across upgrades, so these
+ * numbers never change, and a number is never used for another list.
  */
 enum cursor_list {
     CURSOR_REACTIONS = 6,
@@ -34,7 +34,10 @@ enum cursor_list {
     CURSOR_CHANGES = 11,
 };
 
-/* The checksum of a position and its list: the list's number and kind, and the user and type, or the item. */
+/*
+ * The checksum of a position and its list: the list's number and kind, and the user and type, or the
+ * item.
+ */
 static uint64_t checksum(const struct hot_request *request, struct store_listed listed)
 {
     bool by_item = request->action == HOT_LIST_REACTORS;

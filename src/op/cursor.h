@@ -1,12 +1,12 @@
 /*
- * Cursors. A cursor is a position in a list, as a text that a client keeps and sends back. It contains the sort
- * key of the last entry that was shown, so it stays valid whatever is set or cleared meanwhile, and after a
- * restart. It also contains a checksum over that key and over the identity of the list, so that it is refused for
- * any other list. A cursor is not secret and gives no permission: whoever could forge one could read the list
- * anyway.
+ * Cursors. A cursor is a position in a list, as a text that a client keeps and sends back. It contains
+ * the sort key of the last entry that was shown, so it stays valid whatever is set or cleared
+ * meanwhile, and after a restart. It also contains a checksum over that key and over the identity of
+ * the list, so that it is refused for any other list. A cursor is not secret and gives no permission:
+ * whoever could forge one could read the list anyway.
  *
- * CHANGES has cursors of its own. They contain the time at which a round begins and, within a round, also the
- * time at which it ends and the position that was reached.
+ * CHANGES has cursors of its own. They contain the time at which a round begins and, within a round,
+ * also the time at which it ends and the position that was reached.
  *
  * Any thread may call these functions.
  */

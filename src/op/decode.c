@@ -1,7 +1,7 @@
 /*
- * Decodes the words of a command by the description of its operation (op.def), so that every operation refuses a
- * bad id with the same sentence. This file has what almost every command needs; what may follow the words is in
- * extra.c.
+ * Decodes the words of a command by the description of its operation (op.def), so that every operation
+ * refuses a bad id with the same sentence. This file has what almost every command needs; what may
+ * follow the words is in extra.c.
  */
 #include "op/decode.h"
 
@@ -54,9 +54,9 @@ static bool is_noted_type(const struct decoding *d, struct text word)
 }
 
 /*
- * Asks the back end of the names, if there is one, for a name that is not in the table. *known stays -1 if there
- * is no such name. BLOCKED is only noted, and decoding goes on, so that all names of a command are asked for at
- * once.
+ * Asks the back end of the names, if there is one, for a name that is not in the table. *known stays
+ * -1 if there is no such name. BLOCKED is only noted, and decoding goes on, so that all names of a
+ * command are asked for at once.
  */
 static RARE enum status ask_for(struct decoding *d, struct text word, enum name_role role,
                                 int *known)
@@ -279,8 +279,8 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
         }
     }
     /*
-     * These are decoded in any case, because a LIMIT that is absent has a default. A cursor can only be checked
-     * when all names are there.
+     * These are decoded in any case, because a LIMIT that is absent has a default. A cursor can only
+     * be checked when all names are there.
      */
     if (status == STATUS_OK && (word < end || d->spec->extra >= EXTRA_LIMIT) && !d->blocked)
         status = op_decode_extra(d, word, (uint32_t)(end - word));

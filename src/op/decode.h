@@ -24,8 +24,8 @@ struct decoding {
 };
 
 /*
- * Writes the sentence of a refusal. `expected` names the word and says what it must be: "a user must be …".
- * Returns `status`.
+ * Writes the sentence of a refusal. `expected` names the word and says what it must be: "a user must
+ * be …". Returns `status`.
  */
 enum status op_refuse(struct decoding *d, enum status status, const char *expected,
                       struct text word);
@@ -42,8 +42,8 @@ enum status op_refuse_name(struct decoding *d, enum status status, enum name_rol
 enum status op_decode_extra(struct decoding *d, const struct text *words, uint32_t count);
 
 /*
- * Decodes COLD and its value at the end of the items, if they are there, and subtracts them from *items, the
- * number of words. COLD cannot be an item, because an item has a colon.
+ * Decodes COLD and its value at the end of the items, if they are there, and subtracts them from
+ * *items, the number of words. COLD cannot be an item, because an item has a colon.
  */
 enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_t *items);
 

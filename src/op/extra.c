@@ -1,4 +1,7 @@
-/* What may follow the words of an operation: TOKEN, COLD, LIMIT, CURSOR, SINCE and WINDOW, each with its value. */
+/*
+ * What may follow the words of an operation: TOKEN, COLD, LIMIT, CURSOR, SINCE and WINDOW, each with
+ * its value.
+ */
 #include "op/decode.h"
 
 #include <stdio.h>

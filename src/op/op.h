@@ -1,8 +1,9 @@
 /*
- * Operations: what clients can ask for, and how its arguments are decoded. One table (op.def) lists them: which
- * words an operation takes, and what its reply looks like. Everything that depends on the words of an operation
- * uses this table. op_decode (decode.c) turns the words of a command into a request for the hot tier, or refuses
- * them with one plain sentence. Any thread may decode; each thread has its own scratch.
+ * Operations: what clients can ask for, and how its arguments are decoded. One table (op.def) lists
+ * them: which words an operation takes, and what its reply looks like. Everything that depends on the
+ * words of an operation uses this table. op_decode (decode.c) turns the words of a command into a
+ * request for the hot tier, or refuses them with one plain sentence. Any thread may decode; each
+ * thread has its own scratch.
  */
 #ifndef LAUD_OP_OP_H
 #define LAUD_OP_OP_H
@@ -161,23 +162,23 @@ static inline enum op_shape op_shape(const struct hot_request *request)
 }
 
 /*
- * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the scratch has no
- * room for its items; run the batch and decode again. BLOCKED: a name is not in the table, and its back end has no
- * answer yet (names.h); decode again after names_wake. Any other status: the reason is in scratch->sentence, in
- * terms of RESP; with `wrong` and `subject` a caller can say it in its own terms. Only a request that is OK uses
- * room of the scratch.
+ * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
+ * scratch has no room for its items; run the batch and decode again. BLOCKED: a name is not in the
+ * table, and its back end has no answer yet (names.h); decode again after names_wake. Any other
+ * status: the reason is in scratch->sentence, in terms of RESP; with `wrong` and `subject` a caller
+ * can say it in its own terms. Only a request that is OK uses room of the scratch.
  *
- * SET and ADD create the names they use (names_intern), after all their words are decoded and all their names
- * may be used. Any other operation with a name that does not exist is a request for nothing. Before a name counts
- * as absent, the back end of the names is asked, if there is one.
+ * SET and ADD create the names they use (names_intern), after all their words are decoded and all
+ * their names may be used. Any other operation with a name that does not exist is a request for
+ * nothing. Before a name counts as absent, the back end of the names is asked, if there is one.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request);
 
 /*
- * Makes a COUNTS that the server itself adds (hot_request.own), for an item that was decoded already. The scratch
- * must have room for one item.
+ * Makes a COUNTS that the server itself adds (hot_request.own), for an item that was decoded already.
+ * The scratch must have room for one item.
  */
 void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch *scratch,
                     struct hot_request *request);

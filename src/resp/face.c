@@ -1,8 +1,8 @@
 /*
- * The RESP face: from parsed words to replies. Operations are gathered into batches for the hot tier. Any other
- * command first runs the batch, so that replies keep their order. A request that needs the store is submitted
- * with the rest of its batch. Commands come from the client or, while EXEC runs, from the queue of the
- * transaction (multi.h).
+ * The RESP face: from parsed words to replies. Operations are gathered into batches for the hot tier.
+ * Any other command first runs the batch, so that replies keep their order. A request that needs the
+ * store is submitted with the rest of its batch. Commands come from the client or, while EXEC runs,
+ * from the queue of the transaction (multi.h).
  */
 #include "resp/face.h"
 
@@ -58,8 +58,8 @@ static void run_batch(struct running *r)
 }
 
 /*
- * Answers the batch before the current command. BLOCKED: requests of the batch were submitted, and the current
- * command will be parsed again when they are done.
+ * Answers the batch before the current command. BLOCKED: requests of the batch were submitted, and the
+ * current command will be parsed again when they are done.
  */
 static enum status run_before(struct running *r)
 {
@@ -154,8 +154,9 @@ static void run_session(struct running *r, const struct command *command, const 
 }
 
 /*
- * A command between MULTI and EXEC is kept. Whatever can be refused already now is refused now, and then EXEC
- * runs nothing. So a client that sees a refusal can be sure that the other commands are not run.
+ * A command between MULTI and EXEC is kept. Whatever can be refused already now is refused now, and
+ * then EXEC runs nothing. So a client that sees a refusal can be sure that the other commands are not
+ * run.
  */
 static void queue(struct running *r, const struct command *command, enum status permitted,
                   const struct resp_command *words, struct text bytes)

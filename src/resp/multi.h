@@ -1,15 +1,16 @@
 /*
- * MULTI and EXEC. The commands of one connection after MULTI are kept. EXEC runs them in order, with no other
- * command of that connection between them, and one array is the answer.
+ * MULTI and EXEC. The commands of one connection after MULTI are kept. EXEC runs them in order, with
+ * no other command of that connection between them, and one array is the answer.
  *
- * The bytes of each command are kept as the client sent them, so a transaction needs no more memory than its
- * input. EXEC runs them through the same code as any other input: limits, admission, workers and turns with
- * other connections are the same as outside of a transaction. The replies that are finished meanwhile stay in
- * conn->out as conn->unfinished, and do not count as a reply until the array is complete. So the array is in
- * one reply group, and is sent when all its writes are released.
+ * The bytes of each command are kept as the client sent them, so a transaction needs no more memory
+ * than its input. EXEC runs them through the same code as any other input: limits, admission, workers
+ * and turns with other connections are the same as outside of a transaction. The replies that are
+ * finished meanwhile stay in conn->out as conn->unfinished, and do not count as a reply until the
+ * array is complete. So the array is in one reply group, and is sent when all its writes are released.
  *
- * A transaction is neither isolated nor rolled back: other connections see each change when it is made, and
- * a command that is refused does not affect the others. Therefore WATCH has no meaning and is refused.
+ * A transaction is neither isolated nor rolled back: other connections see each change when it is
+ * made, and a command that is refused does not affect the others. Therefore WATCH has no meaning and
+ * is refused.
  *
  * A `struct multi` is made by the first MULTI of a connection and charged to the budget as memory of the
  * connection. Only the connection's own thread may call these functions.

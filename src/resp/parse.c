@@ -1,8 +1,9 @@
 /*
- * A command that is complete is parsed in one pass, and its arguments point into the caller's bytes. If the bytes
- * end before the command does, the parser remembers how far it got. The next call continues there without
- * collecting arguments, because the caller may have copied the bytes elsewhere. Once the command is complete, it is
- * parsed again from its start. So each byte is read at most twice, however many reads the command took.
+ * A command that is complete is parsed in one pass, and its arguments point into the caller's bytes.
+ * If the bytes end before the command does, the parser remembers how far it got. The next call
+ * continues there without collecting arguments, because the caller may have copied the bytes
+ * elsewhere. Once the command is complete, it is parsed again from its start. So each byte is read at
+ * most twice, however many reads the command took.
  */
 #include "resp/parse.h"
 
@@ -37,9 +38,9 @@ static enum status read_any_length(const char *bytes, size_t length, size_t *at,
 }
 
 /*
- * Reads a length after its type byte: digits and CRLF. OK: *at is the offset after them. Nearly all lengths have
- * one or two digits and are complete. All others, and all errors, take the slow path, which works on copies, so
- * that *at and *out can stay in registers on the fast path.
+ * Reads a length after its type byte: digits and CRLF. OK: *at is the offset after them. Nearly all
+ * lengths have one or two digits and are complete. All others, and all errors, take the slow path,
+ * which works on copies, so that *at and *out can stay in registers on the fast path.
  */
 static inline enum status read_length(const char *bytes, size_t length, size_t *at, uint32_t max,
                                       uint32_t *out)
@@ -199,6 +200,7 @@ static enum status read_inline(struct resp_parser *parser, const struct resp_lim
         return STATUS_BAD_PROTOCOL;
     }
     size_t limit = length < LIMIT_INLINE ? length : LIMIT_INLINE;
+    ASSERT(parser->at <= limit); /* the caller passes the same bytes again, and more */
     const char *end = memchr(bytes + parser->at, '\n', limit - parser->at);
     if (end == NULL && length >= LIMIT_INLINE) {
         *problem = "Protocol error: too long inline command";

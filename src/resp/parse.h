@@ -1,7 +1,7 @@
 /*
- * Parses RESP requests: arrays of bulk strings, or inline commands (a line of words). The parser keeps only how
- * much of an unfinished command it has checked, so that a command that arrives byte by byte is not parsed again
- * and again. The caller owns the bytes.
+ * Parses RESP requests: arrays of bulk strings, or inline commands (a line of words). The parser keeps
+ * only how much of an unfinished command it has checked, so that a command that arrives byte by byte
+ * is not parsed again and again. The caller owns the bytes.
  */
 #ifndef LAUD_RESP_PARSE_H
 #define LAUD_RESP_PARSE_H
@@ -31,9 +31,9 @@ struct resp_command {
 };
 
 /*
- * Parses one command at the start of `bytes`. OK: it is in *command, its words point into `bytes`, and the
- * parser is ready for the next. MORE: call again with the same bytes and more bytes after them. BAD_PROTOCOL:
- * *problem says why, and no further command of this connection can be parsed.
+ * Parses one command at the start of `bytes`. OK: it is in *command, its words point into `bytes`, and
+ * the parser is ready for the next. MORE: call again with the same bytes and more bytes after them.
+ * BAD_PROTOCOL: *problem says why, and no further command of this connection can be parsed.
  */
 enum status resp_parse(struct resp_parser *parser, const struct resp_limits *limits,
                        const char *bytes, size_t length, struct resp_command *command,

@@ -1,6 +1,6 @@
 /*
- * The commands that Redis clients send to any server when they connect and between their operations. The replies
- * have the form that those clients expect, with values of our own tables.
+ * The commands that Redis clients send to any server when they connect and between their operations.
+ * The replies have the form that those clients expect, with values of our own tables.
  */
 #include "resp/session.h"
 
@@ -138,8 +138,8 @@ static void put_addresses(const struct conn *conn, char peer[WATCH_ADDRESS],
 }
 
 /*
- * Describes this connection in one line, with all names that Redis 7 has there, because clients look for them.
- * What Laud does not have is 0; `multi` is -1 outside of a transaction.
+ * Describes this connection in one line, with all names that Redis 7 has there, because clients look
+ * for them. What Laud does not have is 0; `multi` is -1 outside of a transaction.
  */
 static bool client_line(struct conn *conn)
 {

@@ -1,7 +1,8 @@
 /*
- * The functions of the commands in session.def. Each function appends exactly one reply, or sets *refusal. If
- * refusal->status is an error, the caller writes the error and counts it. If it is MORE, what was appended is
- * only the beginning of the reply (EXEC). Otherwise it stays OK. False: there is no memory for the reply.
+ * The functions of the commands in session.def. Each function appends exactly one reply, or sets
+ * *refusal. If refusal->status is an error, the caller writes the error and counts it. If it is MORE,
+ * what was appended is only the beginning of the reply (EXEC). Otherwise it stays OK. False: there is
+ * no memory for the reply.
  */
 #ifndef LAUD_RESP_SESSION_H
 #define LAUD_RESP_SESSION_H

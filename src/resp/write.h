@@ -1,6 +1,7 @@
 /*
- * Writes RESP replies. Each function appends to the buffer and returns false if there is no memory; then the
- * caller closes the connection. RESP2 has no maps: a map is written as a flat array of keys and values.
+ * Writes RESP replies. Each function appends to the buffer and returns false if there is no memory;
+ * then the caller closes the connection. RESP2 has no maps: a map is written as a flat array of keys
+ * and values.
  */
 #ifndef LAUD_RESP_WRITE_H
 #define LAUD_RESP_WRITE_H
