@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
+
 #define CAPACITY_MIN 256
 
 bool buffer_grow(struct buffer *buffer, size_t room)
 {
+    ASSERT(buffer->budget != NULL && buffer->length <= buffer->capacity);
     size_t capacity = buffer->capacity ? buffer->capacity : CAPACITY_MIN;
     while (capacity - buffer->length < room)
         capacity *= 2;
@@ -16,6 +19,7 @@ bool buffer_grow(struct buffer *buffer, size_t room)
         memory_release_connection(buffer->budget, capacity - buffer->capacity);
         return false;
     }
+    ASSERT(capacity - buffer->length >= room);
     buffer->bytes = bytes;
     buffer->capacity = capacity;
     return true;
@@ -23,6 +27,7 @@ bool buffer_grow(struct buffer *buffer, size_t room)
 
 void buffer_free(struct buffer *buffer)
 {
+    ASSERT((buffer->bytes == NULL) == (buffer->capacity == 0));
     memory_release_connection(buffer->budget, buffer->capacity);
     free(buffer->bytes);
     buffer->bytes = NULL;

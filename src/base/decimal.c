@@ -50,3 +50,42 @@ char *decimal_write_long(char *at, uint64_t value)
     at = upper < EIGHT ? put_first(at, upper) : put_8(put_first(at, upper / EIGHT), upper % EIGHT);
     return put_8(at, value % EIGHT);
 }
+
+static inline unsigned digit_of(char c)
+{
+    return (unsigned char)c - (unsigned)'0';
+}
+
+size_t decimal_digits(struct text text)
+{
+    size_t count = 0;
+    while (count < text.length && digit_of(text.bytes[count]) <= 9)
+        count++;
+    return count;
+}
+
+bool decimal_read(struct text text, uint64_t most, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned digit = digit_of(text.bytes[i]);
+        if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value))
+            return false;
+    }
+    if (text.length == 0 || value > most)
+        return false;
+    *out = value;
+    return true;
+}
+
+bool decimal_read_signed(struct text text, int64_t *out)
+{
+    bool negative = text.length > 0 && text.bytes[0] == '-';
+    struct text digits = {text.bytes + negative, text.length - negative};
+    uint64_t value;
+    if (!decimal_read(digits, (uint64_t)INT64_MAX + negative, &value))
+        return false;
+    *out = (int64_t)(negative ? 0 - value : value);
+    return true;
+}

@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
+
 enum fault_kind { FAULT_NONE, FAULT_ERROR, FAULT_INTERRUPT, FAULT_SHORT, FAULT_SKIP, FAULT_KILL };
 
 struct fault {
@@ -86,9 +88,10 @@ static bool fault_parse_entry(const char *text, size_t length, struct fault_entr
     *out = (struct fault_entry){0};
     memcpy(out->point, text, (size_t)(colon - text));
 
-    char *after;
-    out->nth = strtoull(colon + 1, &after, 10);
-    if (after == colon + 1 || out->nth == 0)
+    const char *after = colon + 1;
+    struct text digits = {after, decimal_digits((struct text){after, (size_t)(end - after)})};
+    after += digits.length;
+    if (!decimal_read(digits, UINT64_MAX, &out->nth) || out->nth == 0 || after == end)
         return false;
     out->onwards = *after == '+';
     after += out->onwards;

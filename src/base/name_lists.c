@@ -27,6 +27,7 @@ static struct text list_begin(const struct name_lists *lists, enum name_role rol
 /* The next name, which is empty where nothing stands between two commas. */
 static struct text list_next(struct text *left)
 {
+    ASSERT(left->bytes != NULL); /* there is one more, see list_begin */
     const char *comma = memchr(left->bytes, ',', left->length);
     size_t length = comma != NULL ? (size_t)(comma - left->bytes) : left->length;
     struct text name = text_trim((struct text){left->bytes, length});
@@ -54,7 +55,7 @@ struct text name_lists_example(const struct name_lists *lists, enum name_role ro
 {
     struct text left = list_begin(lists, role);
     if (left.bytes == NULL || list_has(lists, role, usual, strlen(usual)))
-        return (struct text){usual, strlen(usual)};
+        return text_from(usual);
     return list_next(&left);
 }
 
@@ -120,6 +121,7 @@ void name_lists_show(const struct name_lists *lists, enum name_role role, char *
         used = (size_t)snprintf(out, size, "like");
     for (struct text left = list_begin(lists, role); left.bytes != NULL;) {
         struct text name = list_next(&left);
+        ASSERT(used < size);
         more += more > 0 || used + name.length + 2 >= size - MORE_ROOM;
         if (more == 0)
             used += (size_t)snprintf(out + used, size - used, "%s%.*s", used > 0 ? ", " : "",

@@ -87,6 +87,8 @@ static int table_find(const struct table *table, const char *text, size_t length
 static void name_fill(const struct names *names, struct name *name, enum name_role role,
                       const char *text, size_t length)
 {
+    ASSERT(role >= NAME_TYPE && role <= NAME_KEPT);
+    ASSERT(length > 0 && length <= LIMIT_NAME_LENGTH);
     memset(name, 0, sizeof *name);
     memcpy(name->text, text, length);
     name->length = (uint8_t)length;
@@ -107,6 +109,7 @@ static void table_publish(struct table *table, size_t slot)
 {
     size_t index = table_count(table);
     ASSERT(index < table->limit);
+    ASSERT(slot <= table->mask && atomic_load(&table->slots[slot]) == 0);
     atomic_store_explicit(&table->count, index + 1, memory_order_release);
     atomic_store_explicit(&table->slots[slot], (uint16_t)(index + 1), memory_order_release);
 }
@@ -271,6 +274,7 @@ enum status names_ask(struct names *names, enum name_role role, const char *text
 static enum status accept(const struct table *table, enum name_role role, int found,
                           uint16_t *index)
 {
+    ASSERT(found >= 0 && (size_t)found < table->limit);
     if (table->entries[found].role != role)
         return role == NAME_KIND ? STATUS_NOT_A_KIND : STATUS_NOT_A_COUNTER;
     *index = (uint16_t)found;
@@ -285,6 +289,7 @@ static enum status make(struct names *names, struct table *table, enum name_role
     if (found >= 0)
         return accept(table, role, found, index);
     size_t next = table_count(table);
+    ASSERT(next <= table->limit);
     if (next == table->limit)
         return STATUS_TABLE_FULL;
     if (names->record != NULL) {

@@ -84,6 +84,7 @@ static void say_unknown(const char *place, const char *name, const char *dashes,
 static bool set(struct options *options, const struct option *option, const char *text,
                 enum option_origin origin, const char *place, char *problem, size_t size)
 {
+    ASSERT((size_t)(option - option_table) < OPTIONS_TOTAL);
     char reason[256];
     if (!option_parse(option, options, text, reason, sizeof reason)) {
         snprintf(problem, size, "%s: %s", place, reason);
@@ -138,6 +139,7 @@ static void reading_fail(struct reading *reading, const char *what)
 /* Takes a line as fgets left it to what inih may see; says what is wrong with it, or NULL. */
 static const char *line_clean(char *line, int size)
 {
+    ASSERT(size > 1);
     size_t length = strlen(line);
     if (length + 1 == (size_t)size && line[length - 1] != '\n')
         return "the line is too long";
@@ -191,6 +193,7 @@ static int reading_take(void *context, const char *section, const char *name, co
 
 static bool read_file(struct options *options, char *problem, size_t size)
 {
+    ASSERT(options->config[0] != '\0');
     struct reading reading = {
         .options = options, .path = options->config, .problem = problem, .size = size};
     reading.file = fopen(options->config, "re");
@@ -242,6 +245,7 @@ struct flag {
 /* Takes the flag at argv[*at] and moves past it. */
 static bool flag_next(struct flag *flag, int argc, char **argv, int *at, char *problem, size_t size)
 {
+    ASSERT(*at < argc);
     const char *text = argv[*at];
     if (strncmp(text, "--", 2) != 0 || text[2] == '\0') {
         snprintf(problem, size, "unexpected argument '%.64s', options begin with --", text);

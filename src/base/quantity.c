@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
+#include "base/decimal.h"
 #include "base/limits.h"
 
 #define FRACTION_DIGITS 9
@@ -60,22 +62,6 @@ static const struct {
                      "a number of milliseconds, or a number with a unit, as in 100ms, 30s or 10m"},
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Digits at *at, which moves past them; false: they do not fit 64 bits. */
-static bool take_digits(const char **at, uint64_t *out)
-{
-    bool fits = true;
-    *out = 0;
-    for (; is_digit(**at); ++*at)
-        fits = fits && !__builtin_mul_overflow(*out, 10, out) &&
-               !__builtin_add_overflow(*out, (uint64_t)(**at - '0'), out);
-    return fits;
-}
-
 static bool take_unit(enum quantity quantity, const char *text, uint64_t *factor)
 {
     const char *suffix = text + strspn(text, " ");
@@ -91,38 +77,41 @@ static bool take_unit(enum quantity quantity, const char *text, uint64_t *factor
     return false;
 }
 
-/* What 0.digits of the factor comes to. */
-static uint64_t part_of(const char *digits, size_t count, uint64_t factor)
+/* The factor times 0.digits; there may be no digits. */
+static uint64_t fraction_of(struct text digits, uint64_t factor)
 {
     uint64_t value = 0, scale = 1;
-    for (size_t i = 0; i < count; i++) {
-        value = value * 10 + (uint64_t)(digits[i] - '0');
+    ASSERT(digits.length <= FRACTION_DIGITS);
+    decimal_read(digits, UINT64_MAX, &value);
+    for (size_t i = 0; i < digits.length; i++)
         scale *= 10;
-    }
+    ASSERT(value < scale); /* it is less than one */
     return (uint64_t)((unsigned __int128)value * factor / scale);
 }
 
 enum quantity_result quantity_parse(enum quantity quantity, const char *text, uint64_t *out)
 {
-    const char *at = text, *fraction = "";
-    uint64_t whole, factor, value;
-    size_t digits = 0;
-    bool fits = take_digits(&at, &whole);
-    if (at == text)
+    ASSERT(quantity <= QUANTITY_MS);
+    struct text whole_digits = {text, decimal_digits(text_from(text))};
+    struct text fraction = {"", 0};
+    const char *at = text + whole_digits.length;
+    uint64_t whole = 0, factor, value;
+    if (whole_digits.length == 0)
         return QUANTITY_MALFORMED;
     if (*at == '.') {
-        fraction = ++at;
-        digits = strspn(fraction, "0123456789");
-        at += digits;
-        if (digits == 0 || digits > FRACTION_DIGITS)
+        at++;
+        fraction = (struct text){at, decimal_digits(text_from(at))};
+        at += fraction.length;
+        if (fraction.length == 0 || fraction.length > FRACTION_DIGITS)
             return QUANTITY_MALFORMED;
     }
-    if (!take_unit(quantity, at, &factor) || (digits > 0 && factor == 1))
+    if (!take_unit(quantity, at, &factor) || (fraction.length > 0 && factor == 1))
         return QUANTITY_MALFORMED;
-    if (!fits || __builtin_mul_overflow(whole, factor, &value) ||
-        __builtin_add_overflow(value, part_of(fraction, digits, factor), &value))
+    if (!decimal_read(whole_digits, UINT64_MAX, &whole) ||
+        __builtin_mul_overflow(whole, factor, &value) ||
+        __builtin_add_overflow(value, fraction_of(fraction, factor), &value))
         return QUANTITY_TOO_LARGE;
-    if (value == 0 && strspn(fraction, "0") < digits)
+    if (value == 0 && strspn(fraction.bytes, "0") < fraction.length)
         return QUANTITY_MALFORMED;
     *out = value;
     return QUANTITY_GOOD;
@@ -130,11 +119,13 @@ enum quantity_result quantity_parse(enum quantity quantity, const char *text, ui
 
 void quantity_format(enum quantity quantity, uint64_t value, char *out, size_t size)
 {
+    ASSERT(quantity <= QUANTITY_MS && size > 0);
     const struct unit *best = quantities[quantity].units;
     for (const struct unit *unit = best; unit->suffix != NULL; unit++) {
         if (unit->shown && value != 0 && value % unit->factor == 0)
             best = unit;
     }
+    ASSERT(value % best->factor == 0);
     snprintf(out, size, "%" PRIu64 "%s", value / best->factor, value == 0 ? "" : best->suffix);
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
+
 static void swap(struct ranked *a, struct ranked *b)
 {
     struct ranked kept = *a;
@@ -12,6 +14,7 @@ static void swap(struct ranked *a, struct ranked *b)
 /* Between low and high, those before the pivot come first; where it ends up. No two are equal. */
 static uint32_t partition(struct ranked *entries, uint32_t low, uint32_t high)
 {
+    ASSERT(low < high);
     uint32_t middle = low + (high - low) / 2, last = high - 1;
     if (ranked_order(entries[middle], entries[low]) < 0)
         swap(&entries[middle], &entries[low]);
@@ -32,6 +35,7 @@ void ranked_best(struct ranked *entries, uint32_t count, uint32_t want)
     uint32_t low = 0, high = count;
     while (want > low && want < high) {
         uint32_t place = partition(entries, low, high);
+        ASSERT(place >= low && place < high);
         if (place < want)
             low = place + 1;
         else

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/limits.h"
 
@@ -79,6 +80,7 @@ struct slab_pool {
 
 struct slab_pool *slab_pool_new(struct memory_budget *budget)
 {
+    ASSERT(budget != NULL);
     struct slab_pool *pool = calloc(1, sizeof(*pool));
     if (pool == NULL)
         return NULL;
@@ -131,12 +133,10 @@ static bool pool_reserve_stock(struct slab_pool *pool)
     size_t needed = (pool->region_count + 1) * REGION_PAGES;
     if (needed <= pool->stock_room)
         return true;
-    uint8_t **stock = realloc(pool->stock, 2 * needed * sizeof(stock[0]));
-    if (stock == NULL)
-        return false;
-    pool->stock = stock;
-    pool->stock_room = 2 * needed;
-    return true;
+    uint8_t **stock = array_grow(pool->stock, &pool->stock_room, needed, 0, sizeof(stock[0]));
+    if (stock != NULL)
+        pool->stock = stock;
+    return stock != NULL;
 }
 
 static bool pool_grow(struct slab_pool *pool)
@@ -163,6 +163,7 @@ static bool pool_grow(struct slab_pool *pool)
 /* A charged page out of the stock; the last bare one takes its place. */
 static uint8_t *stock_pop_free(struct slab_pool *pool)
 {
+    ASSERT(pool->free_count > 0);
     uint8_t *page = pool->stock[--pool->free_count];
     pool->stock[pool->free_count] = pool->stock[pool->free_count + pool->bare_count];
     return page;
@@ -182,6 +183,7 @@ static uint8_t *pool_take_bare(struct slab_pool *pool)
         return pool->stock[pool->free_count + --pool->bare_count];
     if (pool->fresh_bytes == 0 && !pool_grow(pool))
         return NULL;
+    ASSERT(pool->fresh_bytes >= SLAB_PAGE_BYTES);
     uint8_t *page = pool->fresh;
     pool->fresh += SLAB_PAGE_BYTES;
     pool->fresh_bytes -= SLAB_PAGE_BYTES;
@@ -207,6 +209,7 @@ static uint8_t *pool_take_page(struct slab_pool *pool, bool moving)
 
 static void pool_give_page(struct slab_pool *pool, uint8_t *page)
 {
+    ASSERT(page != NULL);
     SLAB_HIDE(page, SLAB_PAGE_BYTES);
     pthread_mutex_lock(&pool->lock);
     stock_push_free(pool, page);
@@ -215,6 +218,7 @@ static void pool_give_page(struct slab_pool *pool, uint8_t *page)
 
 bool slab_pool_keep(struct slab_pool *pool, uint64_t bytes, uint32_t move_pages)
 {
+    ASSERT(pool->kept_pages == 0); /* once, before threads start */
     pool->kept_pages = bytes / SLAB_PAGE_BYTES + move_pages;
     pool->move_pages = move_pages;
     while (pool->charged < pool->kept_pages * PAGE_CHARGE) {
@@ -273,6 +277,7 @@ static bool pool_shrink_page(struct slab_pool *pool)
     pthread_mutex_lock(&pool->lock);
     if (given) {
         pool->stock[pool->free_count + pool->bare_count++] = page;
+        ASSERT(pool->charged >= PAGE_CHARGE);
         pool->charged -= PAGE_CHARGE;
     } else {
         stock_push_free(pool, page);
@@ -305,6 +310,7 @@ static size_t tables_bytes(const struct slab *slab)
  */
 bool slab_init(struct slab *slab, struct slab_pool *pool)
 {
+    ASSERT(pool != NULL && pool->budget != NULL);
     *slab = (struct slab){.pool = pool};
     uint64_t affordable = pool->budget->limit / SLAB_PAGE_BYTES + 1;
     slab->page_limit = affordable < PAGE_NUMBERS ? (uint32_t)affordable : PAGE_NUMBERS;
@@ -383,12 +389,14 @@ static uint32_t free_pop(struct slab *slab, uint32_t units)
 
 static void number_push(struct slab *slab, uint32_t *list, uint32_t number)
 {
+    ASSERT(number < slab->page_count);
     slab->links[number] = *list;
     *list = number + 1;
 }
 
 static uint32_t number_pop(struct slab *slab, uint32_t *list)
 {
+    ASSERT(*list != 0 && *list <= slab->page_count);
     uint32_t number = *list - 1;
     *list = slab->links[number];
     return number;
@@ -397,6 +405,7 @@ static uint32_t number_pop(struct slab *slab, uint32_t *list)
 /* What is left of a page that was given out goes to the free cells of its size. */
 static void fresh_close(struct slab *slab, uint32_t *next, const uint32_t *end)
 {
+    ASSERT(*next <= *end);
     while (*next != *end) {
         uint32_t left = *end - *next;
         uint32_t units = left < SLAB_CELL_CLASSES ? left : SLAB_CELL_CLASSES - 1;
@@ -417,6 +426,7 @@ static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t
     slab->taken++;
     fresh_close(slab, next, end);
     uint32_t number = slab->gone != 0 ? number_pop(slab, &slab->gone) : slab->page_count++;
+    ASSERT(number < slab->page_limit);
     atomic_store_explicit(&slab->pages[number], page, memory_order_release);
     uint32_t skipped = number == 0; /* handle 0 is no cell */
     slab->states[number] = (uint16_t)(kind | (SLAB_PAGE_UNITS - skipped));
@@ -428,6 +438,7 @@ static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t
 /* The budget is spent: any larger free cell will do, its rest stays free. */
 static uint32_t slab_cut(struct slab *slab, uint32_t units)
 {
+    ASSERT(units > 0 && units < SLAB_CELL_CLASSES);
     for (uint32_t larger = units + 1; larger < SLAB_CELL_CLASSES; larger++) {
         uint32_t cell = free_pop(slab, larger);
         if (cell == 0)
@@ -520,6 +531,7 @@ void slab_free(struct slab *slab, uint32_t cell, size_t size)
         free_push(slab, cell, units);
         return;
     }
+    ASSERT(slab->retire_units >= units);
     *state -= (uint16_t)units;
     slab->retire_units -= units;
     aside_push(slab, cell, units);
@@ -546,6 +558,7 @@ static uint32_t page_level(const struct slab *slab, uint32_t number)
 
 static void page_retire(struct slab *slab, uint32_t number)
 {
+    ASSERT(!(slab->states[number] & (SLAB_PAGE_RETIRING | SLAB_PAGE_GONE | SLAB_PAGE_FIXED)));
     slab->retire_units += slab->states[number] & SLAB_PAGE_IN_USE;
     slab->states[number] |= SLAB_PAGE_RETIRING;
     number_push(slab, &slab->retiring, number);
@@ -583,6 +596,7 @@ uint32_t slab_retire_begin(struct slab *slab, uint32_t count)
     while (level < LEVELS && below + pages[level] <= count)
         below += pages[level++];
     uint32_t some = level < LEVELS ? count - below : 0;
+    ASSERT(below + some <= count && below + some <= slab->page_count);
     if (below + some != 0) {
         pages_retire(slab, level, some);
         slab->sift_next = 1;

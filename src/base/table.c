@@ -35,6 +35,7 @@ static size_t directory_bytes(uint32_t capacity)
 
 void table_init(struct table *table, struct slab *slab)
 {
+    ASSERT(slab != NULL);
     *table = (struct table){.slab = slab};
 }
 
@@ -62,6 +63,7 @@ static struct table_directory *directory_grow(struct table *table, struct table_
         memory_release(budget, bytes);
         return NULL;
     }
+    ASSERT(old == NULL || capacity > old->capacity);
     directory->outgrown = old;
     directory->capacity = capacity;
     for (uint32_t i = 0; old != NULL && i < old->capacity; i++)
@@ -82,6 +84,7 @@ static bool segment_reserve(struct table *table, uint32_t segment)
         if (directory == NULL)
             return false;
     }
+    ASSERT(segment < directory->capacity);
     if (atomic_load_explicit(&directory->segments[segment], memory_order_relaxed) != NULL)
         return true;
     uint32_t cell = slab_alloc_lines(table->slab, SEGMENT_BYTES);
@@ -142,6 +145,7 @@ static bool slot_find(const struct table *table, struct table_bucket *bucket, ui
 /* Moves what is in the last slot of a full bucket to a new cell and links that there. */
 static bool bucket_extend(struct table *table, struct table_bucket *bucket)
 {
+    ASSERT(bucket_rest(bucket) == 0); /* only the last bucket of a chain is extended */
     uint32_t cell = slab_alloc(table->slab, sizeof(*bucket));
     if (cell == 0)
         return false;
@@ -218,6 +222,7 @@ static void bucket_deal(struct table *table, struct table_bucket *bucket, uint32
 /* The bucket that the next new one is split from. */
 static uint32_t split_source(uint32_t buckets)
 {
+    ASSERT(buckets >= TABLE_SEGMENT_BUCKETS);
     return buckets - (1U << (31 - __builtin_clz(buckets)));
 }
 
@@ -235,6 +240,7 @@ static void table_split(struct table *table, uint32_t buckets)
     if ((buckets & (TABLE_SEGMENT_BUCKETS - 1)) == 0 &&
         !segment_reserve(table, buckets >> TABLE_SEGMENT_SHIFT))
         return;
+    ASSERT(split_source(buckets) < buckets);
     struct table_bucket *source = bucket_at(table, split_source(buckets));
     struct side stay = {.bucket = source};
     struct side move = {.bucket = bucket_at(table, buckets)};
@@ -252,6 +258,7 @@ static uint64_t slot_value(uint64_t hash, uint32_t cell)
 
 void table_insert(struct table *table, uint64_t hash, uint32_t cell)
 {
+    ASSERT(cell != 0 && !(cell & TABLE_LINK));
     struct table_bucket *bucket;
     uint32_t slot;
     bool found = slot_find(table, table_bucket_of(table, hash), 0, &bucket, &slot);
@@ -270,6 +277,7 @@ void table_remove(struct table *table, uint64_t hash, uint32_t cell)
     bool found =
         slot_find(table, table_bucket_of(table, hash), slot_value(hash, cell), &bucket, &slot);
     ASSERT(found);
+    ASSERT(table->rows > 0);
     slot_set(bucket, slot, 0);
     table->rows--;
 }
@@ -281,6 +289,7 @@ void table_replace(struct table *table, uint64_t hash, uint32_t old_cell, uint32
     bool found =
         slot_find(table, table_bucket_of(table, hash), slot_value(hash, old_cell), &bucket, &slot);
     ASSERT(found);
+    ASSERT(new_cell != 0 && !(new_cell & TABLE_LINK));
     slot_set(bucket, slot, slot_value(hash, new_cell));
 }
 

@@ -12,6 +12,12 @@ struct text {
     size_t length;
 };
 
+/* The bytes of a string, without its end. */
+static inline struct text text_from(const char *string)
+{
+    return (struct text){string, strlen(string)};
+}
+
 /* Is it this word, upper or lower case? */
 static inline bool text_is(struct text text, const char *word)
 {

@@ -1,9 +1,9 @@
 #include "bench/bench_options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/quantity.h"
 
 enum option_type { TYPE_TEXT, TYPE_COUNT, TYPE_SECONDS, TYPE_FLAG, TYPE_MIX };
@@ -85,17 +85,16 @@ void bench_options_help(FILE *out)
 
 static bool mix_add(struct bench_mix *mix, const char *text, char *problem, size_t size)
 {
-    char *end;
-    errno = 0;
-    unsigned long long weight = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != ':' || errno != 0 || weight == 0 ||
-        weight > 1000000000) {
+    uint64_t weight = 0;
+    const char *end = text + strcspn(text, ":");
+    if (!decimal_read((struct text){text, (size_t)(end - text)}, 1000000000, &weight) ||
+        weight == 0 || *end != ':') {
         snprintf(problem, size,
                  "--mix expects WEIGHT:COMMAND, as in '10:LIKE {user} video:{item}'");
         return false;
     }
     if (mix->count == BENCH_MIX_MAX) {
-        snprintf(problem, size, "at most %d commands in a mix", BENCH_MIX_MAX);
+        snprintf(problem, size, "a mix can have at most %d commands", BENCH_MIX_MAX);
         return false;
     }
     mix->entries[mix->count++] = (struct bench_mix_entry){weight, end + 1};
@@ -105,10 +104,8 @@ static bool mix_add(struct bench_mix *mix, const char *text, char *problem, size
 static bool count_read(const struct option_row *row, const char *text, uint64_t *out, char *problem,
                        size_t size)
 {
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || (double)value < row->min ||
+    uint64_t value;
+    if (!decimal_read(text_from(text), UINT64_MAX, &value) || (double)value < row->min ||
         (double)value > row->max) {
         snprintf(problem, size, "--%s expects a whole number from %.0f to %.0f, not '%s'",
                  row->name, row->min, row->max, text);
@@ -214,7 +211,7 @@ static bool positional_read(struct bench_options *options, int argc, char **argv
     if (used == 0)
         return true;
     if (options->mix.count == BENCH_MIX_MAX) {
-        snprintf(problem, size, "at most %d commands in a mix", BENCH_MIX_MAX);
+        snprintf(problem, size, "a mix can have at most %d commands", BENCH_MIX_MAX);
         return false;
     }
     options->mix.entries[options->mix.count++] = (struct bench_mix_entry){1, options->positional};

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
 #include "bench/reply_reader.h"
 
 #define SCRIPT_MAX (1 << 20)
@@ -18,14 +19,14 @@ bool connect_split(const char *address, char host[CONNECT_HOST_MAX], char port[C
 {
     const char *text = address;
     const char *colon = strrchr(text, ':');
-    char *end = NULL;
-    unsigned long number = colon == NULL ? 0 : strtoul(colon + 1, &end, 10);
+    uint64_t number;
     size_t length = colon == NULL ? 0 : (size_t)(colon - text);
     if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
         text++;
         length -= 2;
     }
-    if (length == 0 || length >= CONNECT_HOST_MAX || number == 0 || number > 65535 || *end != '\0')
+    if (length == 0 || length >= CONNECT_HOST_MAX ||
+        !decimal_read(text_from(colon + 1), 65535, &number) || number == 0)
         return false;
     snprintf(host, CONNECT_HOST_MAX, "%.*s", (int)length, text);
     snprintf(port, CONNECT_PORT_MAX, "%u", (unsigned)(number & 0xffff));

@@ -77,7 +77,7 @@ static bool connection_open(struct driver *driver, struct connection *connection
     connection->out = malloc(driver->pipeline * driver->mix->max_bytes);
     connection->flights = calloc(driver->pipeline, sizeof(*connection->flights));
     if (connection->out == NULL || connection->flights == NULL) {
-        snprintf(problem, size, "out of memory: a smaller --pipeline or fewer --connections?");
+        snprintf(problem, size, "out of memory: use a smaller --pipeline or fewer --connections");
         return false;
     }
     connection->fd =

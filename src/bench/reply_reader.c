@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/decimal.h"
 
 void reply_reader_init(struct reply_reader *reader)
 {
@@ -24,16 +25,11 @@ static bool length_read(const char *text, size_t length, int64_t *out)
         *out = -1;
         return true;
     }
-    if (length == 0 || length > 10)
+    uint64_t value;
+    if (length > 10 || !decimal_read((struct text){text, length}, READER_ELEMENT_MAX, &value))
         return false;
-    int64_t value = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        value = value * 10 + (text[i] - '0');
-    }
-    *out = value;
-    return value <= READER_ELEMENT_MAX;
+    *out = (int64_t)value;
+    return true;
 }
 
 static void error_count(struct reply_reader *reader)

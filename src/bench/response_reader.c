@@ -7,6 +7,8 @@
 
 #include <strings.h>
 
+#include "base/decimal.h"
+
 void response_reader_init(struct response_reader *reader)
 {
     memset(reader, 0, sizeof(*reader));
@@ -39,14 +41,11 @@ static int64_t status_read(struct response_reader *reader, const char *line, siz
 
 static int64_t length_read(struct response_reader *reader, const char *at, const char *end)
 {
-    uint64_t value = 0;
+    uint64_t value;
     while (at < end && (*at == ' ' || *at == '\t'))
         at++;
-    if (reader->measured || at == end)
-        return -1;
-    for (; at < end && is_digit(*at) && value <= RESPONSE_BODY_MAX; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    if (at < end || value > RESPONSE_BODY_MAX)
+    if (reader->measured ||
+        !decimal_read((struct text){at, (size_t)(end - at)}, RESPONSE_BODY_MAX, &value))
         return -1;
     reader->measured = true;
     reader->body = value;

@@ -7,8 +7,6 @@
  */
 #include "bench/template.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +43,9 @@ static void array_add(struct template *template, size_t count)
 
 static bool whole_read(const char **at, uint64_t *out)
 {
-    if (!isdigit((unsigned char)**at))
-        return false;
-    char *end;
-    errno = 0;
-    *out = strtoull(*at, &end, 10);
-    *at = end;
-    return errno == 0;
+    struct text digits = {*at, decimal_digits(text_from(*at))};
+    *at += digits.length;
+    return decimal_read(digits, UINT64_MAX, out);
 }
 
 /* The draw of {user.3} where this request has one already, else a new one. */
@@ -120,7 +114,7 @@ static bool step_read(struct compiler *compiler, const char **at, struct number 
     if (strchr("+-*/%", step.operation) == NULL || !whole_read(at, &step.operand))
         return compile_fail(compiler, "one of + - * / % and a number is expected", start);
     if (number->step_count == TEMPLATE_STEPS)
-        return compile_fail(compiler, "too much arithmetic", start);
+        return compile_fail(compiler, "there is too much arithmetic", start);
     bool over = false;
     switch (step.operation) {
     case '+':
@@ -190,7 +184,7 @@ bool stretch_read(struct compiler *compiler, const char *start, const char *end,
     *stretch = (struct stretch){.start = start, .end = end, .number = template->number_count};
     for (const char *at = start; at < end;) {
         if (*at == '}' && compiler->space->http_fields == NULL)
-            return compile_fail(compiler, "a '}' without its '{'", at);
+            return compile_fail(compiler, "a '}' has no '{' before it", at);
         if (!is_placeholder(compiler, at)) {
             at++;
             stretch->plain++;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 #define EXPAND_DEPTH 8
 #define EXPAND_TIMES 10000
 
@@ -57,7 +59,7 @@ static bool expand_repeat(struct expansion *expansion, unsigned long times, cons
                           const char *end, FILE *out, int depth)
 {
     if (times == 0 || times > EXPAND_TIMES)
-        return expand_fail(expansion, "a repetition is 1 to 10000 times");
+        return expand_fail(expansion, "a repetition must be 1 to 10000 times");
     char *body = NULL;
     size_t length = 0;
     FILE *inner = open_memstream(&body, &length);
@@ -89,9 +91,12 @@ static bool expand_range(struct expansion *expansion, const char *at, const char
         const char *close = closing_brace(at + 1, end);
         if (close == NULL)
             return expand_fail(expansion, "a '{' is not closed");
-        char *star = NULL;
-        unsigned long times = strtoul(at + 1, &star, 10);
-        if (at[1] >= '0' && at[1] <= '9' && *star == '*') {
+        struct text digits = {at + 1,
+                              decimal_digits((struct text){at + 1, (size_t)(close - at - 1)})};
+        const char *star = at + 1 + digits.length;
+        if (digits.length > 0 && *star == '*') {
+            uint64_t times = UINT64_MAX; /* too many, as a number that is too long is */
+            decimal_read(digits, UINT64_MAX, &times);
             if (!expand_repeat(expansion, times, star + 1, close, out, depth))
                 return false;
         } else if (strncmp(at, "{sha}", 5) == 0) {

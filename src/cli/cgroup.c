@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -19,16 +21,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Parses a number that is alone on its line. "max", 0 and everything else mean no limit. */
 static uint64_t parse_limit(const char *text)
 {
-    uint64_t value = 0;
-    size_t digits = strspn(text, "0123456789");
-    if (text[digits] != '\n' && text[digits] != '\0')
-        return CGROUP_NO_LIMIT;
-    for (size_t i = 0; i < digits; i++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
-            return CGROUP_NO_LIMIT;
-    }
-    return value > 0 ? value : CGROUP_NO_LIMIT;
+    uint64_t value;
+    struct text line = {text, strcspn(text, "\n")};
+    return decimal_read(line, UINT64_MAX, &value) && value > 0 ? value : CGROUP_NO_LIMIT;
 }
 
 static uint64_t read_limit(const char *directory, const char *name)

@@ -4,8 +4,6 @@
  */
 #include "cli/embedded_metrics.h"
 
-#include <string.h>
-
 static void collect_shape(void *context, struct metrics *out)
 {
     (void)context;
@@ -94,8 +92,8 @@ static void collect_projector(void *context, struct metrics *out)
     struct hot_stats hot;
     projector_stats(metrics->projector, &stats);
     hot_stats(metrics->hot, &hot);
-    out->texts[TEXT_PROJECTOR_STATE] = stats.state;
-    out->numbers[NUMBER_PROJECTOR_OK] = strcmp(stats.state, "ok") == 0;
+    out->texts[TEXT_PROJECTOR_STATE] = stats.sentence;
+    out->numbers[NUMBER_PROJECTOR_OK] = stats.state == PROJECTOR_OK;
     out->numbers[NUMBER_PROJECTED] = stats.position;
     out->numbers[NUMBER_CHECKPOINT] = stats.checkpoint;
     out->numbers[NUMBER_LAG_BYTES] = stats.lag_bytes;

@@ -54,7 +54,7 @@ static bool new_filters(struct recovered *r)
     r->filters = filters_new(&r->filter_share, r->seed);
     r->filter_position = 0;
     if (r->filters == NULL)
-        log_error("--max-memory leaves no memory for the filters");
+        log_error("--max-memory is too small: there is no memory for the filters");
     return r->filters != NULL;
 }
 
@@ -134,7 +134,7 @@ static bool load_trends(struct recovered *r)
         return true;
     r->trends = trends_new(&options);
     if (r->trends == NULL) {
-        log_error("--max-memory leaves no memory for windowed boards");
+        log_error("--max-memory is too small: there is no memory for windowed boards");
         return false;
     }
     enum status status = trends_load(r->trends, r->trend_path, problem, sizeof problem);

@@ -127,10 +127,10 @@ static void say_needs_store(const struct recovered *r, struct journal_report *re
     bool has_store = store_rocksdb_exists(r->store_directory) > 0;
     snprintf(report->problem, sizeof report->problem,
              "the first events of the journal are gone, and --store none needs all of them: %s",
-             has_store
-                 ? "a server that ran here with a store has written them to it; start without "
-                   "--store none"
-                 : "there is no store that has them; restore this directory from a backup");
+             has_store ? "a server that ran here with a store has written them to the store and "
+                         "then removed them; start without "
+                         "--store none"
+                       : "there is no store that has them; restore this directory from a backup");
 }
 
 static enum status open_journal(struct replay *replay, struct journal_report *report)

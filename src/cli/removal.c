@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "bench/connect.h"
 #include "cli/commands.h"
 
@@ -85,12 +86,11 @@ static bool take(const char **at, const char *text)
 
 static bool take_number(const char **at, uint64_t *out)
 {
-    if (!take(at, ":") || **at < '0' || **at > '9')
+    if (!take(at, ":"))
         return false;
-    char *end;
-    *out = strtoull(*at, &end, 10);
-    *at = end;
-    return take(at, "\r\n");
+    struct text digits = {*at, decimal_digits(text_from(*at))};
+    *at += digits.length;
+    return decimal_read(digits, UINT64_MAX, out) && take(at, "\r\n");
 }
 
 /* Sends the command once. False: removal->problem says why it failed. */

@@ -105,6 +105,7 @@ static inline uint64_t bucket_read(const struct filter_segment *segment, uint64_
 
 static void lane_put(struct filter_segment *segment, uint64_t bucket, unsigned lane, uint16_t print)
 {
+    ASSERT(bucket <= segment->mask && lane < FILTER_BUCKET_SLOTS);
     uint64_t word = bucket_read(segment, bucket);
     word &= ~(0xffffULL << lane * 16);
     word |= (uint64_t)print << lane * 16;
@@ -114,6 +115,7 @@ static void lane_put(struct filter_segment *segment, uint64_t bucket, unsigned l
 /* Comes before every store that takes an entry of this fingerprint away. */
 static void count_taken(struct filter *filter, uint16_t print)
 {
+    ASSERT(print != 0); /* 0 is an empty slot */
     _Atomic uint64_t *taken = stripe_of(filter, print);
     uint64_t before = atomic_load_explicit(taken, memory_order_relaxed);
     atomic_store_explicit(taken, before + 1, memory_order_release);
@@ -209,6 +211,8 @@ static void path_walk(struct filter *filter, struct filter_segment *segment,
                       const struct path_node *nodes, int last, uint16_t print)
 {
     const struct path_node *node = &nodes[last];
+    ASSERT(last >= 0 && last < PATH_NODES && print != 0);
+    ASSERT(zero_lanes(bucket_read(segment, node->bucket)) != 0); /* the path ends at a gap */
     unsigned lane = lowest_lane(zero_lanes(bucket_read(segment, node->bucket)));
     while (node->parent >= 0) {
         const struct path_node *parent = &nodes[node->parent];
@@ -224,6 +228,7 @@ static void path_walk(struct filter *filter, struct filter_segment *segment,
 
 static bool segment_add(struct filter *filter, uint32_t number, const struct trail *trail)
 {
+    ASSERT(number < filter_segments(filter));
     struct filter_segment *segment = &filter->segments[number];
     if (filter->used[number] >= filter_segment_limit(segment->mask + 1))
         return false;
@@ -286,6 +291,7 @@ void filter_add(struct filter *filter, uint64_t key)
 
 static bool segment_remove(struct filter *filter, uint32_t number, const struct trail *trail)
 {
+    ASSERT(number < filter_segments(filter));
     struct filter_segment *segment = &filter->segments[number];
     for (int i = 0; i < 2; i++) {
         uint64_t bucket = trail->index[i] & segment->mask;
@@ -323,6 +329,7 @@ bool filter_open_segment(struct filter *filter, uint32_t bits)
 {
     uint32_t count = filter_segments(filter);
     ASSERT(bits >= 1 && bits >= newest_bits(filter));
+    ASSERT(count <= FILTER_SEGMENTS);
     if (count == FILTER_SEGMENTS || bits > FILTER_BITS_MAX)
         return false;
     uint64_t buckets = 1ULL << bits;
@@ -336,6 +343,7 @@ bool filter_open_segment(struct filter *filter, uint32_t bits)
     }
     if (bytes >= FILTER_HUGE)
         madvise(memory, bytes, MADV_HUGEPAGE); /* a kernel without them is only slower */
+    ASSERT(count == 0 || buckets > filter->segments[count - 1].mask);
     filter->segments[count] = (struct filter_segment){.buckets = memory, .mask = buckets - 1};
     filter->used[count] = 0;
     atomic_fetch_add_explicit(&filter->bytes, bytes, memory_order_relaxed);
@@ -361,6 +369,8 @@ struct filter *filter_make(struct memory_budget *budget)
 
 struct filter *filter_new_after(const struct filter *before, uint64_t keys, bool larger)
 {
+    CHECK_MAGIC(before, FILTER_MAGIC);
+    ASSERT(filter_segments(before) > 0);
     uint32_t bits = bits_for(keys + keys / 2);
     uint32_t first = segment_bits(&before->segments[0]), usual = bits_for(FILTER_FIRST_KEYS);
     uint32_t least = larger ? first + 1 : first < usual ? first : usual;
@@ -375,6 +385,7 @@ struct filter *filter_new_after(const struct filter *before, uint64_t keys, bool
 
 bool filter_is_scattered(const struct filter *filter)
 {
+    ASSERT(filter_segments(filter) > 0);
     uint64_t limit = filter_segment_limit(filter->segments[0].mask + 1);
     return filter_segments(filter) > 1 || filter->used[0] > limit / 8 * 7 ||
            atomic_load_explicit(&filter->open, memory_order_relaxed);

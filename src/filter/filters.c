@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "filter/filter_priv.h"
 #include "filter/filters_priv.h"
 
@@ -48,6 +49,7 @@ void filters_free(struct filters *filters)
 void filters_replace(struct filters *filters, uint64_t seed, struct filter *live,
                      struct filter *known)
 {
+    ASSERT((live == NULL) == (known == NULL)); /* both, or none when all of it is freed */
     filters_next_drop(filters);
     filter_free(filters_live(filters));
     filter_free(filters_known(filters));
@@ -136,6 +138,7 @@ static void prefetch_reaction(const struct filters *filters, const struct store_
 
 void filters_before(struct filters *filters, const struct store_changes *changes)
 {
+    ASSERT(filters_live(filters) != NULL && filters_known(filters) != NULL);
     uint64_t seed = filters->seed;
     for (size_t i = 0; i < changes->user.reaction_count; i++) {
         const struct store_reaction *change = &changes->user.reactions[i];
@@ -158,6 +161,7 @@ void filters_before(struct filters *filters, const struct store_changes *changes
 
 void filters_after(struct filters *filters, const struct store_changes *changes)
 {
+    ASSERT(filters_live(filters) != NULL && filters_known(filters) != NULL);
     for (size_t i = 0; i < changes->user.reaction_count; i++) {
         const struct store_reaction *change = &changes->user.reactions[i];
         if (change->time_s != 0 || !change->was_live)
@@ -238,6 +242,7 @@ enum status filters_rebuild(struct filters *filters, struct store_admin *admin,
         return status;
     }
     rebuild.reactions_expected = rebuild.reactions;
+    ASSERT(rebuild.rows >= rebuild.reactions);
     rebuild_tell(&rebuild);
     filters_replace(filters, rebuild.seed, rebuild.live, rebuild.known);
     filters_known_made(filters);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/file_header.h"
 #include "base/little.h"
 
@@ -46,10 +47,12 @@ static uint64_t header_length(const struct filters_header *header)
 
 static void header_describe(struct filters_header *header, int which, const struct filter *filter)
 {
+    ASSERT(which == 0 || which == 1);
     struct filter_stats stats;
     filter_stats(filter, &stats);
     header->open |= stats.open;
     header->filters[which].segments = stats.segments;
+    ASSERT(stats.segments > 0 && stats.segments <= FILTER_SEGMENTS);
     for (uint32_t i = 0; i < stats.segments; i++) {
         header->filters[which].bits[i] = (uint32_t)__builtin_popcountll(filter->segments[i].mask);
         header->filters[which].used[i] = filter->used[i];
@@ -70,6 +73,7 @@ struct filters_header filters_header_of(const struct filters *filters, uint64_t 
 
 void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HEADER_BYTES])
 {
+    ASSERT(header->length == header_length(header));
     file_header_begin(out, FILTERS_HEADER_BYTES, &format);
     little_put32(out + 12, header->open);
     little_put64(out + 16, header->seed);
@@ -77,6 +81,7 @@ void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HE
     little_put64(out + 32, header->length);
     for (int f = 0; f < 2; f++) {
         uint8_t *at = out + FILE_FILTERS + f * FILE_FILTER;
+        ASSERT((header->filters[f].segments == 0) == header->open);
         little_put32(at, header->filters[f].segments);
         for (uint32_t i = 0; i < header->filters[f].segments; i++) {
             little_put32(at + 8 + i * 16, header->filters[f].bits[i]);

@@ -56,6 +56,7 @@ void filters_next_drop(struct filters *filters)
 
 void filters_next_made(struct filters *filters, const struct store_reaction *reaction)
 {
+    ASSERT(filters->next.part <= STORE_PARTITIONS);
     const struct filters_next *next = &filters->next;
     if (next->live != NULL && store_user_partition(reaction->user) < next->part)
         filter_add(next->live, reaction_key_of(filters->seed, reaction));
@@ -149,6 +150,7 @@ static enum status move_begin(struct filters *filters, struct store_admin *admin
 {
     struct filters_next *next = &filters->next;
     struct filter *live = filters_live(filters), *known = filters_known(filters);
+    ASSERT(!is_moving(filters) && next->part == 0);
     bool move_live = wants_move_live(filters), move_known = wants_move_known(filters, admin);
     bool larger = !may_resize(filters);
     next->keys = count_keys(filters, admin);
@@ -165,6 +167,7 @@ static enum status move_begin(struct filters *filters, struct store_admin *admin
 /* They were made for less than half of what there is by now. */
 static bool is_outgrown(const struct filters *filters, struct store_admin *admin)
 {
+    ASSERT(is_moving(filters));
     const struct filters_next *next = &filters->next;
     struct filters_keys now = count_keys(filters, admin);
     return (next->live != NULL && now.live / 2 > next->keys.live) ||
@@ -206,6 +209,7 @@ static enum status move_parts(struct filters *filters, struct store_admin *admin
 {
     struct filters_next *next = &filters->next;
     uint32_t left = STORE_PARTITIONS - next->part, some = parts_of(admin, rows);
+    ASSERT(is_moving(filters) && left > 0 && some > 0);
     uint32_t end = next->part + (some < left ? some : left);
     const struct store_visitor visitor = {.reaction = move_reaction,
                                           .count = next->known != NULL ? move_item : NULL,
@@ -215,6 +219,7 @@ static enum status move_parts(struct filters *filters, struct store_admin *admin
     enum status status = store_visit(admin, &visitor);
     if (status == STATUS_OK && (is_open(next->live) || is_open(next->known)))
         status = STATUS_NO_MEMORY;
+    ASSERT(end > next->part && end <= STORE_PARTITIONS);
     next->part = end;
     tell_stats(filters);
     return status;
@@ -226,6 +231,7 @@ static void take_place(struct filters *filters, struct filter *_Atomic *place, s
     if (next == NULL)
         return;
     ASSERT(filters->retired_count < FILTERS_RETIRED);
+    ASSERT(before != NULL && before != next);
     atomic_store(place, next);
     filter_retire(before);
     filters->retired[filters->retired_count++] = before;
@@ -233,6 +239,7 @@ static void take_place(struct filters *filters, struct filter *_Atomic *place, s
 
 static void move_end(struct filters *filters)
 {
+    ASSERT(is_moving(filters) && filters->next.part == STORE_PARTITIONS);
     take_place(filters, &filters->live, filters->next.live);
     take_place(filters, &filters->known, filters->next.known);
     if (filters->next.known != NULL)
@@ -249,6 +256,7 @@ enum status filters_move(struct filters *filters, struct store_admin *admin)
 
 enum status filters_move_rows(struct filters *filters, struct store_admin *admin, uint32_t rows)
 {
+    ASSERT(rows > 0);
     enum status status = STATUS_OK;
     if (!is_moving(filters) && !wants_move_live(filters) && !wants_move_known(filters, admin))
         return STATUS_OK;

@@ -9,6 +9,8 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
+#include "base/decimal.h"
+
 #define V4_BITS 96 /* the length of the prefix of mapped IPv4 addresses */
 
 static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
@@ -56,16 +58,11 @@ bool ip_parse(struct text text, struct ip *out)
 /* Parses a number of at most `digits` digits that is at most `max`. */
 static bool parse_number(struct text text, size_t digits, unsigned max, unsigned *out)
 {
-    unsigned number = 0;
-    if (text.length == 0 || text.length > digits)
+    uint64_t number;
+    if (text.length > digits || !decimal_read(text, max, &number))
         return false;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.bytes[i] < '0' || text.bytes[i] > '9')
-            return false;
-        number = number * 10 + (unsigned)(text.bytes[i] - '0');
-    }
-    *out = number;
-    return number <= max;
+    *out = (unsigned)number;
+    return true;
 }
 
 struct text ip_without_port(struct text host)

@@ -2,6 +2,9 @@
 
 #include <stdbool.h>
 
+#include "base/assert.h"
+#include "base/decimal.h"
+
 #define DIGITS 18 /* any integer with so many digits fits into 64 bits */
 
 /* The bytes that a plain string may have. */
@@ -47,15 +50,18 @@ static bool read_text(struct reading *r, struct text *out)
 static json_t *read_integer(struct reading *r)
 {
     bool negative = *r->at == '-';
-    const char *from = r->at + negative, *at = from;
-    json_int_t value = 0;
-    for (; at < r->end && at - from < DIGITS && *at >= '0' && *at <= '9'; at++)
-        value = value * 10 + (*at - '0');
+    const char *from = r->at + negative;
+    size_t left = (size_t)(r->end - from);
+    struct text digits = {from, decimal_digits((struct text){from, left < DIGITS ? left : DIGITS})};
+    const char *at = from + digits.length;
     bool last = at < r->end && (*at == ',' || *at == ']' || *at == '}' || *at == ' ');
     if (at == from || (*from == '0' && (negative || at - from > 1)) || !last)
         return NULL;
+    uint64_t value = 0;
+    bool fits = decimal_read(digits, INT64_MAX, &value);
+    ASSERT(fits); /* so many digits always do */
     r->at = at;
-    return json_integer(negative ? -value : value);
+    return json_integer(negative ? -(json_int_t)value : (json_int_t)value);
 }
 
 static bool read_member(struct reading *r, json_t *object)

@@ -146,8 +146,8 @@ static enum status wait_for_store(struct import *import, uint64_t position)
         if (state != STATUS_OK)
             return import_fail_journal(import, state);
         projector_stats(import->projector, &stats);
-        if (strcmp(stats.state, "ok") != 0)
-            return import_fail(import, STATUS_IO_FAILED, "%s", stats.state);
+        if (stats.state != PROJECTOR_OK)
+            return import_fail(import, STATUS_IO_FAILED, "%s", stats.sentence);
     }
     return STATUS_OK;
 }

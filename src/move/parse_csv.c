@@ -55,7 +55,7 @@ static enum status read_fields(struct text line, struct text *fields, size_t *co
             return STATUS_OK;
         at++;
     }
-    return row_refuse(problem, size, "more than %d fields", FIELDS_MAX);
+    return row_refuse(problem, size, "the line has more than %d fields", FIELDS_MAX);
 }
 
 static bool has_colon(struct text text)

@@ -23,15 +23,15 @@ static const struct {
     {"NOAUTH", STATUS_NO_AUTH, "asks for a password: give it in LAUD_REDIS_PASSWORD"},
     {"WRONGPASS", STATUS_NO_AUTH, "does not take this user and password"},
     {"ERR invalid password", STATUS_NO_AUTH, "does not take this password"},
-    {"ERR AUTH", STATUS_NO_AUTH, "has no password set: leave it out"},
-    {"ERR Client sent AUTH", STATUS_NO_AUTH, "has no password set: leave it out"},
+    {"ERR AUTH", STATUS_NO_AUTH, "has no password set: give none"},
+    {"ERR Client sent AUTH", STATUS_NO_AUTH, "has no password set: give none"},
     {"NOPERM", STATUS_NO_AUTH, "does not allow this user to read the keys"},
     {"LOADING", STATUS_TOO_BUSY, "is still loading its data: try again when it is done"},
     {"MOVED", STATUS_IO_FAILED,
      "is a node of a cluster, and this key is on another node: run the import once for each master "
      "node"},
     {"ASK", STATUS_IO_FAILED,
-     "is a node of a cluster that is moving keys to another: try again when that is done"},
+     "is a node of a cluster that is migrating keys to another node: try again later"},
     {"CLUSTERDOWN", STATUS_IO_FAILED, "is a node of a cluster that is down"},
     {"ERR DB index", STATUS_IO_FAILED, "has no database of this number"},
     {"ERR SELECT is not allowed", STATUS_IO_FAILED,
@@ -102,11 +102,6 @@ static enum status link_connect(struct redis_link *link, const struct redis_addr
     return STATUS_OK;
 }
 
-static struct text word(const char *text)
-{
-    return (struct text){text, strlen(text)};
-}
-
 static enum status link_expect(struct redis_link *link, const struct text *words, size_t count)
 {
     redisReply *reply = NULL;
@@ -124,17 +119,20 @@ enum status redis_link_open(struct redis_link *link, const struct redis_address 
     redis_address_name(address, link->name);
     enum status status = link_connect(link, address);
     if (status == STATUS_OK && address->user[0] != '\0')
-        status = link_expect(
-            link, (struct text[]){word("AUTH"), word(address->user), word(address->password)}, 3);
+        status = link_expect(link,
+                             (struct text[]){text_from("AUTH"), text_from(address->user),
+                                             text_from(address->password)},
+                             3);
     else if (status == STATUS_OK && address->password[0] != '\0')
-        status = link_expect(link, (struct text[]){word("AUTH"), word(address->password)}, 2);
+        status =
+            link_expect(link, (struct text[]){text_from("AUTH"), text_from(address->password)}, 2);
     if (status == STATUS_OK)
-        status = link_expect(link, (struct text[]){word("PING")}, 1);
+        status = link_expect(link, (struct text[]){text_from("PING")}, 1);
     if (status != STATUS_OK || address->database == 0)
         return status;
     char number[16];
     snprintf(number, sizeof number, "%u", (unsigned)address->database);
-    return link_expect(link, (struct text[]){word("SELECT"), word(number)}, 2);
+    return link_expect(link, (struct text[]){text_from("SELECT"), text_from(number)}, 2);
 }
 
 void redis_link_close(struct redis_link *link)
@@ -175,7 +173,7 @@ static enum status link_read(struct redis_link *link, redisReply **reply)
     for (;;) {
         void *got = NULL;
         if (redisGetReplyFromReader(link->context, &got) != REDIS_OK)
-            return link_lost(link, "no good answer from");
+            return link_lost(link, "no valid answer from");
         *reply = got;
         if (got != NULL)
             return STATUS_OK;

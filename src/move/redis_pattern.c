@@ -155,7 +155,7 @@ static bool member_fill(struct parsing *p)
                          "or 'member {user}:{id}' after it");
     else if (out->type[0] == '\0' && !redis_template_has(&out->key, REDIS_TYPE))
         form = "{type}:{id}";
-    return template_read(p, (struct text){form, strlen(form)}, &out->member);
+    return template_read(p, text_from(form), &out->member);
 }
 
 /* Each of user, id and type from one place. */

@@ -6,13 +6,13 @@
  * overlap between 1973 and 2106. A score of 0 is a time nobody kept. Anything else is no time, most
  * likely a rank or a count, and refused: it would put every like into 1970.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/decimal.h"
 #include "base/id.h"
 #include "move/redis_private.h"
 
@@ -106,13 +106,7 @@ static bool time_read(struct text score, uint32_t *time_s)
 
 static bool number_read(struct text text, int64_t *out)
 {
-    char *end = NULL;
-    if (text.length == 0 || text.length > 20 || (text.bytes[0] != '-' && text.bytes[0] < '0'))
-        return false;
-    errno = 0;
-    long long value = strtoll(text.bytes, &end, 10);
-    *out = value;
-    return errno == 0 && end == text.bytes + text.length;
+    return text.length <= DECIMAL_MAX && decimal_read_signed(text, out);
 }
 
 static bool is_kind(const struct redis_source *source, struct text name)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 #define PORT_USUAL   6379
 #define DATABASE_MAX 65535
 
@@ -51,16 +53,11 @@ static bool decode(struct span from, char *out, size_t size)
 
 static bool number(struct span from, uint32_t max, uint32_t *out)
 {
-    uint32_t value = 0;
-    if (from.length == 0 || from.length > 6)
+    uint64_t value;
+    if (from.length > 6 || !decimal_read((struct text){from.at, from.length}, max, &value))
         return false;
-    for (size_t i = 0; i < from.length; i++) {
-        if (!isdigit((unsigned char)from.at[i]))
-            return false;
-        value = value * 10 + (uint32_t)(from.at[i] - '0');
-    }
-    *out = value;
-    return value <= max;
+    *out = (uint32_t)value;
+    return true;
 }
 
 static bool credentials(struct span from, struct redis_address *out)

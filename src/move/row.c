@@ -21,25 +21,10 @@ enum status row_import(const struct row *row, struct import *import)
     }
 }
 
-static bool parse_digits(struct text text, uint64_t most, uint64_t *out)
-{
-    uint64_t value = 0;
-    if (text.length == 0 || text.length > DECIMAL_MAX)
-        return false;
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned digit = (unsigned char)text.bytes[i] - (unsigned)'0';
-        if (digit > 9 || value > (most - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return true;
-}
-
 bool row_parse_time(struct text text, uint32_t *out)
 {
     uint64_t value;
-    if (!parse_digits(text, UINT32_MAX, &value))
+    if (text.length > DECIMAL_MAX || !decimal_read(text, UINT32_MAX, &value))
         return false;
     *out = (uint32_t)value;
     return true;
@@ -47,19 +32,8 @@ bool row_parse_time(struct text text, uint32_t *out)
 
 bool row_parse_value(struct text text, int64_t *out)
 {
-    uint64_t value;
     bool negative = text.length > 0 && text.bytes[0] == '-';
-    if (!negative) {
-        if (!parse_digits(text, INT64_MAX, &value))
-            return false;
-        *out = (int64_t)value;
-        return true;
-    }
-    if (!parse_digits((struct text){text.bytes + 1, text.length - 1}, (uint64_t)INT64_MAX + 1,
-                      &value))
-        return false;
-    *out = (int64_t)(0 - value);
-    return true;
+    return text.length - negative <= DECIMAL_MAX && decimal_read_signed(text, out);
 }
 
 enum status row_refuse(char *problem, size_t size, const char *format, ...)

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "base/decimal.h"
 #include "op/cursor.h"
 #include "trend/trends.h"
 
@@ -43,6 +44,8 @@ enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_
     return *items > 0 ? STATUS_OK : op_refuse_arity(d->spec, d->scratch);
 }
 
+#define LIMIT_DIGITS 9 /* the most digits of the number after LIMIT, including leading zeros */
+
 /* The limit of a request, if its action has one. */
 static uint32_t *limit_of(struct hot_request *request)
 {
@@ -62,19 +65,13 @@ static uint32_t *limit_of(struct hot_request *request)
 
 static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
 {
-    uint32_t value = 0;
-    bool good = word.length > 0 && word.length <= 9;
-    for (size_t i = 0; good && i < word.length; i++) {
-        unsigned digit = (unsigned char)word.bytes[i] - (unsigned)'0';
-        good = digit <= 9;
-        value = value * 10 + digit;
-    }
-    if (!good || value == 0 || value > most) {
+    uint64_t value = 0;
+    if (word.length > LIMIT_DIGITS || !decimal_read(word, most, &value) || value == 0) {
         char expected[64];
         snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return op_refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
-    *limit_of(d->request) = value;
+    *limit_of(d->request) = (uint32_t)value;
     return STATUS_OK;
 }
 

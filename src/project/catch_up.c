@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
+
 struct target {
     struct store_applier *applier; /* NULL: there already */
     struct filters *filters;       /* NULL: none */
@@ -45,9 +47,11 @@ static enum status windows_apply(const struct catch_up *how, const struct target
             break;
         uint64_t reached = window->changes.position;
         if (reached == before) {
-            snprintf(problem, size, "the journal ends before its end");
+            snprintf(problem, size, "the journal ends before position %llu",
+                     (unsigned long long)to);
             return STATUS_DAMAGED;
         }
+        ASSERT(reached > before && reached <= to);
         status = target_apply(target, window, problem, size);
         window_clear(window);
         if (status == STATUS_OK && how->progress != NULL &&
@@ -63,6 +67,7 @@ static enum status catch_up(const struct catch_up *how, struct store_applier *ap
 {
     if (from >= to)
         return STATUS_OK;
+    ASSERT(applier == NULL || store_position(applier) == from);
     struct target target = {.applier = applier, .filters = filters, .now_s = how->now_s};
     if (how->trends != NULL && trends_position(how->trends) == from)
         target.trends = how->trends;

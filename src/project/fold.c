@@ -56,6 +56,7 @@ static size_t rows_bytes(const struct rows *rows, uint32_t capacity)
 /* Puts the slots of this window where they belong in an index twice as long or more. */
 static void slots_move(const struct rows *rows, uint64_t *slots, uint32_t mask)
 {
+    ASSERT(rows->slots == NULL || mask > rows->mask);
     for (uint32_t i = 0; rows->slots != NULL && i <= rows->mask; i++) {
         uint64_t value = rows->slots[i];
         if ((uint32_t)value <= rows->floor)
@@ -83,6 +84,8 @@ static bool slots_grow(struct rows *rows, uint32_t capacity)
 /* The old array counts until the new one is there, as it does with the machine. */
 static bool rows_grow(struct rows *rows, struct memory_budget *budget, uint32_t capacity)
 {
+    ASSERT(capacity > rows->capacity && capacity >= ROWS_MIN && capacity <= ROWS_MAX);
+    ASSERT((capacity & (capacity - 1)) == 0); /* indexes are masked */
     size_t bytes = rows_bytes(rows, capacity);
     if (!memory_charge(budget, bytes))
         return false;
@@ -107,6 +110,7 @@ static void rows_free(struct rows *rows, struct memory_budget *budget)
 
 static bool rows_reserve(struct fold *fold, struct rows *rows, uint32_t more)
 {
+    ASSERT(more <= ROWS_MIN && rows->used <= rows->capacity);
     if (rows->capacity - rows->used >= more)
         return true;
     return rows->capacity < ROWS_MAX && rows_grow(rows, fold->budget, rows->capacity * 2);
@@ -115,6 +119,7 @@ static bool rows_reserve(struct fold *fold, struct rows *rows, uint32_t more)
 /* Serials are never used twice while a slot may still hold one. */
 static void rows_clear(struct rows *rows)
 {
+    ASSERT(rows->used <= rows->capacity);
     rows->floor += rows->used;
     rows->used = 0;
     if (rows->indexed && rows->floor >= UINT32_MAX - ROWS_MAX) {
@@ -283,6 +288,7 @@ static enum status add_addition(struct fold *fold, const struct event *event)
     if (!rows_reserve(fold, &fold->counts, 1) || !rows_reserve(fold, &fold->tokens, 1))
         return STATUS_NO_MEMORY;
     count_add(fold, event->item, event->name, event->delta);
+    ASSERT(fold->tokens.used < fold->tokens.capacity);
     if (event->has_token)
         ((struct store_token *)fold->tokens.at)[fold->tokens.used++] = (struct store_token){
             .token = {event->token[0], event->token[1]},
@@ -297,6 +303,7 @@ static enum status add_name(struct fold *fold, const struct event *event)
     if (!rows_reserve(fold, &fold->names, 1))
         return STATUS_NO_MEMORY;
     ASSERT(event->text_length <= LIMIT_NAME_LENGTH);
+    ASSERT(fold->names.used < fold->names.capacity);
     struct store_name *name = &((struct store_name *)fold->names.at)[fold->names.used++];
     *name = (struct store_name){
         .role = event->name, .length = event->text_length, .index = event->index};
@@ -365,9 +372,12 @@ static size_t counts_close_gaps(struct store_count *rows, size_t count)
 
 void fold_take(struct fold *fold, uint64_t position, struct store_changes *changes)
 {
+    CHECK_MAGIC(fold, FOLD_MAGIC);
+    ASSERT(fold->events <= fold->events_max);
     ASSERT(!fold->taken);
     fold->taken = true;
     size_t kept = reactions_part(fold->reactions.at, fold->reactions.used);
+    ASSERT(kept <= fold->reactions.used);
     *changes = (struct store_changes){
         .user = {.reactions = fold->reactions.at,
                  .reaction_count = kept,
@@ -387,6 +397,7 @@ void fold_take(struct fold *fold, uint64_t position, struct store_changes *chang
 
 void fold_clear(struct fold *fold)
 {
+    CHECK_MAGIC(fold, FOLD_MAGIC);
     rows_clear(&fold->reactions);
     rows_clear(&fold->counts);
     rows_clear(&fold->names);

@@ -37,7 +37,7 @@ struct projector {
     bool tidying;             /* there is more to do, */
     uint64_t tidy_next_ns;    /* not before this */
     uint64_t moves_saved;     /* of the filters, those that their file has seen */
-    char failure[320];        /* written once, before `state` points here */
+    char failure[320];        /* written once, before the state is PROJECTOR_FAILED */
 
     /* For everybody, under the lock */
     pthread_mutex_t lock;
@@ -84,7 +84,10 @@ void projector_tidy(struct projector *projector, bool busy);
 /* What the thread does when it is told to stop: applies what the journal has, then a checkpoint. */
 void projector_finish(struct projector *projector);
 
-/* Sets what the stats say; logs if that is another sentence than before; tells `moved`. */
-void projector_set_state(struct projector *projector, const char *state);
+/*
+ * Sets the state and its sentence, which the stats say. If the state is another than before, logs it
+ * and calls `moved`. PROJECTOR_FAILED: `failure` has the sentence already. The projector's thread.
+ */
+void projector_set_state(struct projector *projector, enum projector_state state);
 
 #endif

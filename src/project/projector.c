@@ -33,8 +33,10 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
     projector->trend_position = options->trend_position;
     projector->checkpoint_next = options->filter_position + options->checkpoint_bytes;
     projector->oldest_ms = projector_now_ms(projector);
-    projector->stats = (struct projector_stats){
-        .state = "ok", .position = position, .checkpoint = projector_saved(projector)};
+    projector->stats = (struct projector_stats){.state = PROJECTOR_OK,
+                                                .sentence = projector_state_text(PROJECTOR_OK),
+                                                .position = position,
+                                                .checkpoint = projector_saved(projector)};
     ASSERT(options->filter_position <= position && options->trend_position <= position);
     ASSERT(options->trends == NULL || trends_position(options->trends) == position);
     const struct window_options window = {
@@ -77,6 +79,7 @@ struct projector *projector_new(const struct projector_options *options, char *p
 
 void projector_free(struct projector *projector)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     window_close(&projector->window);
     pthread_cond_destroy(&projector->reached);
     pthread_mutex_destroy(&projector->lock);
@@ -211,11 +214,13 @@ struct projector *projector_start(const struct projector_options *options, char 
 
 void projector_stats(struct projector *projector, struct projector_stats *out)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     struct source_view view;
     source_view(projector->options.source, &view);
     uint64_t now = projector_now_ms(projector);
     pthread_mutex_lock(&projector->lock);
     *out = projector->stats;
+    ASSERT(out->checkpoint <= out->position && out->sentence != NULL);
     uint64_t bytes = projector->event_bytes;
     uint64_t oldest_ms = projector->oldest_ms;
     pthread_mutex_unlock(&projector->lock);
@@ -230,11 +235,12 @@ void projector_stats(struct projector *projector, struct projector_stats *out)
 /* Under the lock. */
 static bool can_reach(const struct projector *projector)
 {
-    return !projector->stopping && strcmp(projector->stats.state, "ok") == 0;
+    return !projector->stopping && projector->stats.state == PROJECTOR_OK;
 }
 
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     uint64_t until_ns = clock_monotonic_ns() + timeout_ms * 1000000ULL;
     struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
     source_hurry(projector->options.source);
@@ -255,6 +261,8 @@ bool projector_reach(struct projector *projector, uint64_t position, unsigned ti
 
 void projector_stop(struct projector *projector)
 {
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
+    ASSERT(!projector->stopping);
     pthread_mutex_lock(&projector->lock);
     projector->stopping = true;
     pthread_cond_broadcast(&projector->reached);

@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "filter/filters.h"
 #include "journal/source.h"
+#include "project/state.h"
 #include "store/store.h"
 #include "time/timeline.h"
 #include "trend/trends.h"
@@ -66,7 +67,8 @@ struct projector_options {
 };
 
 struct projector_stats {
-    const char *state;    /* "ok", or why it does not go on, one sentence */
+    enum projector_state state;
+    const char *sentence; /* "ok", or why it makes no progress; valid as long as the projector */
     uint64_t position;    /* applied */
     uint64_t checkpoint;  /* flushed and saved */
     uint64_t lag_bytes;   /* of journal, from applied to written */

@@ -31,25 +31,24 @@
 #define TIDY_REST_BUSY 400            /* likewise while windows are full */
 #define TIDY_RETRY_NS  60000000000ULL /* after a failure */
 
-static const char disk_full[] =
-    "the disk of the store is full, the projector resumes when space returns";
-static const char no_memory[] =
-    "there is no memory to write more to the store, the projector resumes when there is";
-
-void projector_set_state(struct projector *projector, const char *state)
+void projector_set_state(struct projector *projector, enum projector_state state)
 {
+    const char *sentence =
+        state == PROJECTOR_FAILED ? projector->failure : projector_state_text(state);
+    ASSERT((state == PROJECTOR_FAILED) == projector->failed);
     pthread_mutex_lock(&projector->lock);
-    bool same = strcmp(projector->stats.state, state) == 0;
+    bool same = projector->stats.state == state;
     projector->stats.state = state;
+    projector->stats.sentence = sentence;
     pthread_cond_broadcast(&projector->reached);
     uint64_t position = projector->stats.position;
     pthread_mutex_unlock(&projector->lock);
     if (same)
         return;
-    if (strcmp(state, "ok") == 0)
+    if (state == PROJECTOR_OK)
         log_info("projector: resumed");
     else
-        log_error("projector: %s", state);
+        log_error("projector: %s", sentence);
     if (projector->options.moved != NULL)
         projector->options.moved(projector->options.context, position);
 }
@@ -62,7 +61,7 @@ static enum projector_step step_fail(struct projector *projector, const char *wh
     snprintf(projector->failure, sizeof projector->failure, "%s: %s", what, problem);
     if (projector->options.failed != NULL)
         projector->options.failed(projector->options.context, projector->failure);
-    projector_set_state(projector, projector->failure);
+    projector_set_state(projector, PROJECTOR_FAILED);
     return STEP_FAILED;
 }
 
@@ -71,7 +70,8 @@ static enum projector_step store_refused(struct projector *projector, const char
                                          enum status status)
 {
     if (status == STATUS_DISK_FULL || status == STATUS_NO_MEMORY) {
-        projector_set_state(projector, status == STATUS_DISK_FULL ? disk_full : no_memory);
+        projector_set_state(projector,
+                            status == STATUS_DISK_FULL ? PROJECTOR_DISK_FULL : PROJECTOR_NO_MEMORY);
         return STEP_WAIT;
     }
     struct store_stats stats = {0};
@@ -97,6 +97,7 @@ static enum projector_step step_idle(struct projector *projector)
 
 static enum projector_step window_begin(struct projector *projector)
 {
+    ASSERT(!projector->pending && !projector->failed);
     io_fault_point("project.read");
     struct source_view view;
     projector->read_ms = projector_now_ms(projector);
@@ -110,6 +111,7 @@ static enum projector_step window_begin(struct projector *projector)
     if (status != STATUS_OK)
         return step_fail(projector, "the journal cannot be read", problem);
     ASSERT(window_events(&projector->window) > 0); /* limits are between two events */
+    ASSERT(projector->window.changes.position > position_of(projector));
     io_fault_point("project.folded");
     filters_before(projector->options.filters, &projector->window.changes);
     projector->pending = true;
@@ -124,6 +126,7 @@ static void publish(struct projector *projector)
     const struct store_changes *changes = &window->changes;
     pthread_mutex_lock(&projector->lock);
     struct projector_stats *stats = &projector->stats;
+    ASSERT(changes->position > stats->position);
     projector->event_bytes += changes->position - stats->position;
     stats->position = changes->position;
     stats->windows++;
@@ -148,6 +151,7 @@ static void count_window(struct projector *projector)
 
 static enum projector_step window_finish(struct projector *projector)
 {
+    ASSERT(projector->pending && !projector->failed);
     enum status status = store_apply(projector->options.applier, &projector->window.changes);
     if (status != STATUS_OK)
         return store_refused(projector, "events could not be written to the store", status);
@@ -158,7 +162,7 @@ static enum projector_step window_finish(struct projector *projector)
     publish(projector);
     window_clear(&projector->window);
     projector->pending = false;
-    projector_set_state(projector, "ok");
+    projector_set_state(projector, PROJECTOR_OK);
     if (projector->options.moved != NULL)
         projector->options.moved(projector->options.context, position_of(projector));
     return STEP_MOVED;
@@ -188,6 +192,7 @@ bool projector_has_unsaved(const struct projector *projector)
 /* A file beside the store was written, or not: what it stands for now. */
 static void note_saved(struct projector *projector, int result, const char *path, uint64_t *saved)
 {
+    ASSERT(*saved <= position_of(projector));
     if (result == 0)
         *saved = position_of(projector);
     else
@@ -247,9 +252,10 @@ enum projector_step projector_checkpoint(struct projector *projector)
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;
     pthread_mutex_lock(&projector->lock);
     projector->stats.checkpoint = projector_saved(projector);
+    ASSERT(projector->stats.checkpoint <= projector->stats.position);
     projector->stats.checkpoints++;
     pthread_mutex_unlock(&projector->lock);
-    projector_set_state(projector, "ok");
+    projector_set_state(projector, PROJECTOR_OK);
     return STEP_MOVED;
 }
 

@@ -18,6 +18,7 @@
 enum status window_open(struct window *window, const struct window_options *options,
                         uint64_t position, char *problem, size_t size)
 {
+    ASSERT(options->events_max > 0 && options->budget != NULL);
     *window = (struct window){.token_ttl_s = options->token_ttl_s,
                               .changes_ttl_s = options->changes_ttl_s};
     window->fold = fold_new(options->budget, options->events_max, options->seed);
@@ -124,6 +125,9 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
     window->changes.user.cleared_horizon_s = time_before(window->newest_s, window->changes_ttl_s);
     if (window->changes.user.cleared_horizon_s < window->import_s)
         window->changes.user.cleared_horizon_s = window->import_s;
+    ASSERT(window->changes.position <= limit);
+    ASSERT(window->changes.item.token_horizon_s <= window->newest_s &&
+           window->changes.user.cleared_horizon_s <= window->newest_s);
     return STATUS_OK;
 }
 

@@ -1,5 +1,6 @@
 /* The commands of a session that show what the server does: METRICS, HOTKEYS, SLOWLOG. */
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "net/conn.h"
 #include "net/info.h"
 #include "resp/session.h"
@@ -11,14 +12,11 @@
 /* Reads a whole number up to `most`. False: the word is not such a number. */
 static bool read_number(struct text word, uint32_t most, uint32_t *out)
 {
-    uint64_t value = 0;
-    bool good = word.length > 0 && word.length <= 9;
-    for (size_t i = 0; good && i < word.length; i++) {
-        good = word.bytes[i] >= '0' && word.bytes[i] <= '9';
-        value = value * 10 + (uint64_t)(word.bytes[i] - '0');
-    }
+    uint64_t value;
+    if (word.length > 9 || !decimal_read(word, most, &value))
+        return false;
     *out = (uint32_t)value;
-    return good && value <= most;
+    return true;
 }
 
 bool session_metrics(struct conn *conn, const struct text *args, uint32_t count,

@@ -39,7 +39,8 @@ struct store_value {
     uint8_t name;
 };
 
-/* The counters that read_items returns for all its items. The store grows the array with realloc. */
+/* The counters that read_items returns for all its items. The store grows the array (array_grow). */
+#define STORE_VALUES_MIN 64 /* room for so many is made at once */
 struct store_values {
     struct store_value *values; /* The caller frees it. */
     size_t used;

@@ -7,9 +7,11 @@
 /* Its place in the table. */
 static uint32_t span_of(const struct spans *spans, uint32_t recorded_s)
 {
+    ASSERT(spans->count > 0 && spans->count <= SPANS_MAX);
     uint32_t at = spans->count - 1;
     while (at > 0 && spans->list[at].from_s > recorded_s)
         at--;
+    ASSERT(spans->list[at].from_s <= recorded_s); /* the first span begins at 0 */
     return at;
 }
 
@@ -37,6 +39,7 @@ uint32_t spans_past(const struct spans *spans, uint32_t recorded_s, uint32_t now
 /* A clock that was put forward leaves a gap between two spans: what falls into it ends the first. */
 uint32_t spans_recorded(const struct spans *spans, uint32_t shown_s)
 {
+    ASSERT(spans->count == 0 || spans->list[0].from_s == 0);
     uint64_t most_s = UINT32_MAX;
     for (uint32_t at = spans->count; at > 0; at--) {
         const struct time_span *span = &spans->list[at - 1];
@@ -50,19 +53,23 @@ uint32_t spans_recorded(const struct spans *spans, uint32_t shown_s)
 
 static void span_remove(struct spans *spans, uint32_t at)
 {
+    ASSERT(at > 0 && at < spans->count); /* the first span stays */
+    struct time_span *span = spans->list + at;
     spans->count--;
-    memmove(&spans->list[at], &spans->list[at + 1], (spans->count - at) * sizeof(struct time_span));
+    memmove(span, span + 1, (spans->count - at) * sizeof *span);
 }
 
 /* By how much shown times change if a span takes the offset of the one before it. */
 static uint32_t span_difference(const struct spans *spans, uint32_t at)
 {
+    ASSERT(at > 0 && at < spans->count);
     uint32_t one = spans->list[at - 1].offset_s, other = spans->list[at].offset_s;
     return one > other ? one - other : other - one;
 }
 
 static void spans_make_room(struct spans *spans)
 {
+    ASSERT(spans->count == SPANS_MAX);
     uint32_t least = 1;
     for (uint32_t at = 2; at < spans->count; at++)
         if (span_difference(spans, at) < span_difference(spans, least))
@@ -82,4 +89,6 @@ void spans_add(struct spans *spans, uint32_t last_s, uint32_t offset_s)
     if (spans->count == SPANS_MAX)
         spans_make_room(spans);
     spans->list[spans->count++] = (struct time_span){.from_s = last_s + 1, .offset_s = offset_s};
+    ASSERT(spans->count > 1 && spans->count <= SPANS_MAX);
+    ASSERT(spans->list[spans->count - 2].from_s <= last_s); /* spans are in the order of time */
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/file_header.h"
 #include "base/io.h"
 #include "base/little.h"
@@ -30,6 +31,7 @@ static const struct file_format format = {"laud-clk", 1};
 
 static size_t spans_encode(const struct spans *spans, uint8_t out[FILE_BYTES])
 {
+    ASSERT(spans->count <= SPANS_MAX);
     uint8_t *at = out + HEAD_BYTES;
     file_header_begin(out, HEAD_BYTES, &format);
     little_put32(out + 12, spans->count);
@@ -37,6 +39,7 @@ static size_t spans_encode(const struct spans *spans, uint8_t out[FILE_BYTES])
         little_put32(at, spans->list[i].from_s);
         little_put32(at + 4, spans->list[i].offset_s);
     }
+    ASSERT((size_t)(at - out) == HEAD_BYTES + (size_t)spans->count * SPAN_BYTES);
     file_header_seal(out, (size_t)(at - out));
     return (size_t)(at - out) + CHECK_BYTES;
 }
@@ -56,6 +59,7 @@ static bool spans_decode(const uint8_t *bytes, size_t length, struct spans *out)
             return false;
         out->list[i] = span;
     }
+    ASSERT(count == 0 || out->list[0].from_s == 0);
     out->count = count;
     return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -40,6 +41,7 @@ void timeline_free(struct timeline *timeline)
 
 static void publish(struct timeline *timeline, const struct spans *spans)
 {
+    ASSERT(spans->count <= SPANS_MAX);
     pthread_rwlock_wrlock(&timeline->lock);
     timeline->spans = *spans;
     pthread_rwlock_unlock(&timeline->lock);
@@ -64,6 +66,7 @@ void timeline_raise(struct timeline *timeline, uint32_t recorded_s)
 
 void timeline_follow(struct timeline *timeline, const _Atomic uint32_t *newest_s)
 {
+    ASSERT(newest_s != NULL);
     timeline->newest_s = newest_s;
 }
 
@@ -143,6 +146,7 @@ static enum status change_offset(struct timeline *timeline, uint32_t offset_s, u
     struct spans spans = timeline->spans; /* only we write it */
     uint32_t before_s = spans_offset(&spans);
     spans_add(&spans, newest_s, offset_s);
+    ASSERT(offset_s != before_s && spans_offset(&spans) == offset_s);
     if (timeline->retry_ns > now.monotonic_ns)
         return STATUS_CLOCK_UNWRITTEN;
     int result = timeline->directory != NULL ? spans_write(timeline->directory, &spans) : 0;
@@ -162,6 +166,7 @@ static enum status turn(struct timeline *timeline, struct moment now, uint32_t n
     uint64_t pair = atomic_load(&timeline->pair), wall_s = now.wall_ms / 1000;
     uint32_t offset_s = (uint32_t)(pair >> 32);
     uint32_t skew_s = (uint32_t)(wall_s - now.monotonic_ns / 1000000000);
+    ASSERT(offset_s == spans_offset(&timeline->spans)); /* only this function changes both */
     if (wall_s >= TIMELINE_WALL_END)
         return STATUS_CLOCK_WRONG;
     /* modulo 2^32, so that 68 years and more look like the other direction: only the offset's size differs */
@@ -169,6 +174,7 @@ static enum status turn(struct timeline *timeline, struct moment now, uint32_t n
     uint32_t next_s = timeline_offset(offset_s, step_s, wall_s, newest_s);
     if (next_s == UINT32_MAX)
         return STATUS_TIMES_USED_UP;
+    ASSERT(wall_s + next_s <= TIMELINE_END);
     enum status status = STATUS_OK;
     if (next_s != offset_s)
         status = change_offset(timeline, next_s, newest_s, now);
@@ -182,6 +188,7 @@ static enum status turn(struct timeline *timeline, struct moment now, uint32_t n
 /* The clock is read under the lock: who waited for it would come with a time from before a step. */
 uint32_t timeline_turn(struct timeline *timeline)
 {
+    ASSERT(timeline->clock != NULL && timeline->newest_s != NULL);
     pthread_mutex_lock(&timeline->turning);
     struct moment now = timeline->clock();
     uint32_t newest_s = atomic_load(timeline->newest_s);

@@ -18,16 +18,19 @@ static const struct {
 
 uint32_t trend_board_slice_s(int level)
 {
+    ASSERT(level >= 0 && level < TREND_LEVELS);
     return levels[level].slice_s;
 }
 
 uint32_t trend_board_slices(int level)
 {
+    ASSERT(level >= 0 && level < TREND_LEVELS);
     return levels[level].slices;
 }
 
 struct trend_board *trend_board_new(struct trend_space *space, uint16_t type, uint8_t name)
 {
+    ASSERT(type < LIMIT_TYPES && name < LIMIT_NAMES);
     if (!space_take(space, sizeof(struct trend_board)))
         return NULL;
     struct trend_board *board = calloc(1, sizeof(*board));
@@ -95,6 +98,7 @@ static void board_halve(struct trend_board *board, struct trend_space *space)
                 largest = slice;
     if (largest == NULL)
         return;
+    ASSERT(largest->closed); /* an open slice is still added to */
     sums_prune(&largest->sums, space, &largest->loss);
     sums_close(&largest->sums, space);
     space->pruned++;
@@ -123,6 +127,7 @@ static struct slice *board_open(struct trend_board *board, struct trend_space *s
 struct slice *trend_board_append(struct trend_board *board, struct trend_space *space, int level,
                                  uint32_t number)
 {
+    ASSERT(level >= 0 && level < TREND_LEVELS);
     struct slice *slice = slice_new(space, number);
     struct slice **end = &board->slices[level];
     while (*end != NULL)
@@ -159,6 +164,7 @@ void trend_board_add(struct trend_board *board, struct trend_space *space, uint3
 static void board_carry(struct trend_board *board, struct trend_space *space, int level,
                         uint32_t time_s)
 {
+    ASSERT(level + 1 < TREND_LEVELS && board->slices[level] != NULL);
     const struct slice *slice = board->slices[level];
     uint32_t ratio = levels[level + 1].slice_s / levels[level].slice_s;
     struct slice *above = board_open(board, space, level + 1, slice->number / ratio);
@@ -176,6 +182,7 @@ static void board_expire(struct trend_board *board, struct trend_space *space, i
                          uint32_t now)
 {
     struct slice **at = &board->slices[level];
+    ASSERT(*at == NULL || (*at)->number <= now); /* no slice is of the future */
     while (*at != NULL && now - (*at)->number < levels[level].slices)
         at = &(*at)->older;
     slices_free(*at, space);
@@ -202,6 +209,7 @@ void trend_board_turn(struct trend_board *board, struct trend_space *space, uint
 void trend_board_visit(const struct trend_board *board, int level, uint32_t now_s,
                        trend_board_visit_fn *visit, void *context)
 {
+    ASSERT(level >= 0 && level < TREND_LEVELS);
     uint32_t now = now_s / levels[level].slice_s;
     for (int below = 0; below <= level; below++) {
         uint32_t ratio = levels[level].slice_s / levels[below].slice_s;

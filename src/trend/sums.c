@@ -32,6 +32,7 @@ static uint32_t *slot_of(const struct sums *sums, struct id id, uint64_t seed)
 
 static void sums_index(struct sums *sums, uint64_t seed)
 {
+    ASSERT(sums->slots != NULL && sums->used <= sums->capacity);
     memset(sums->slots, 0, 2 * (size_t)sums->capacity * sizeof(*sums->slots));
     for (uint32_t i = 0; i < sums->used; i++)
         *slot_of(sums, sums->rows[i].id, seed) = i + 1;
@@ -39,6 +40,8 @@ static void sums_index(struct sums *sums, uint64_t seed)
 
 static bool sums_grow(struct sums *sums, struct trend_space *space, uint32_t capacity)
 {
+    ASSERT(capacity > sums->capacity && capacity <= ROWS_MAX);
+    ASSERT((capacity & (capacity - 1)) == 0); /* slots are masked */
     size_t bytes = capacity * (sizeof(*sums->rows) + 2 * sizeof(*sums->slots));
     size_t before = sums_bytes(sums);
     if (!space_take(space, bytes))
@@ -73,6 +76,7 @@ bool sums_add(struct sums *sums, struct trend_space *space, uint32_t most, struc
 {
     if (sums->capacity == 0 && !sums_grow(sums, space, ROWS_MIN))
         return false;
+    ASSERT(sums->slots != NULL); /* a closed slice has none and takes no more */
     uint32_t *slot = slot_of(sums, id, space->seed);
     if (*slot != 0) {
         struct ranked *row = &sums->rows[*slot - 1];
@@ -100,6 +104,7 @@ static void rows_swap(struct ranked *a, struct ranked *b)
 
 void sums_select(struct ranked *rows, size_t count, size_t keep, uint64_t seed)
 {
+    ASSERT(keep <= count);
     size_t first = 0;
     size_t past = count;
     while (first < keep && keep < past) {
@@ -157,6 +162,7 @@ void sums_prune(struct sums *sums, struct trend_space *space, struct sums_loss *
         sums_loss_add(loss, loss_of(sums->rows + keep, some - keep));
         some = keep;
     }
+    ASSERT(some <= keep);
     sums->used = some;
     if (sums->slots != NULL)
         sums_index(sums, space->seed);
@@ -167,6 +173,7 @@ void sums_close(struct sums *sums, struct trend_space *space)
     ASSERT(sums->capacity > 0);
     size_t before = sums_bytes(sums);
     uint32_t capacity = sums->used > 0 ? sums->used : 1;
+    ASSERT(capacity <= sums->capacity);
     free(sums->slots);
     sums->slots = NULL;
     struct ranked *rows = realloc(sums->rows, capacity * sizeof(*rows));

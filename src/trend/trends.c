@@ -69,6 +69,7 @@ void trends_clear(struct trends *trends, uint64_t position, uint32_t since_s)
 
 void trends_begin(struct trends *trends, uint64_t position, uint32_t since_s)
 {
+    CHECK_MAGIC(trends, TRENDS_MAGIC);
     pthread_rwlock_wrlock(&trends->lock);
     trends_clear(trends, position, since_s);
     pthread_rwlock_unlock(&trends->lock);
@@ -95,6 +96,7 @@ uint64_t trends_position(const struct trends *trends)
 
 struct board_row *trends_row(struct trends *trends, uint16_t type)
 {
+    ASSERT(type < LIMIT_TYPES);
     struct board_row *row = trends->rows[type];
     if (row != NULL || !space_take(&trends->space, sizeof(*row)))
         return row;
@@ -108,6 +110,7 @@ struct board_row *trends_row(struct trends *trends, uint16_t type)
 /* Of the whole type also if there is no place for a mark of the board alone. */
 void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t time_s)
 {
+    ASSERT(type < LIMIT_TYPES);
     struct board_row *row = name == TRENDS_ALL_NAMES ? NULL : trends->rows[type];
     uint32_t *mark = row != NULL ? &row->refused_s[name] : &trends->refused_s[type];
     trends->refused_count += *mark == 0;
@@ -117,9 +120,11 @@ void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t 
 /* One that was refused before is not complete. */
 static void trends_accept(struct trends *trends, struct trend_board *board)
 {
+    ASSERT(trends->rows[board->type] != NULL);
     uint32_t *mark = &trends->rows[board->type]->refused_s[board->name];
     if (*mark != 0 || trends->refused_s[board->type] != 0)
         board->since_s = trends->time_s;
+    ASSERT(*mark == 0 || trends->refused_count > 0);
     trends->refused_count -= *mark != 0;
     *mark = 0;
 }
@@ -129,6 +134,7 @@ static void refusal_expire(struct trends *trends, uint32_t *mark)
 {
     if (*mark == 0 || trends->time_s < *mark || trends->time_s - *mark < WEEK_S)
         return;
+    ASSERT(trends->refused_count > 0);
     *mark = 0;
     trends->refused_count--;
 }
@@ -172,6 +178,7 @@ static bool trends_turn_board(struct trends *trends, struct trend_board **board)
     trend_board_turn(*board, &trends->space, trends->time_s);
     if (!trend_board_is_empty(*board) || !is_complete((*board)->since_s, trends->time_s))
         return true;
+    ASSERT(trends->board_count > 0);
     trend_board_free(*board, &trends->space);
     *board = NULL;
     trends->board_count--;
@@ -180,6 +187,7 @@ static bool trends_turn_board(struct trends *trends, struct trend_board **board)
 
 static void trends_turn_row(struct trends *trends, uint16_t type)
 {
+    ASSERT(trends->rows[type] != NULL);
     struct board_row *row = trends->rows[type];
     bool any = false;
     for (size_t name = 0; name < LIMIT_NAMES; name++) {
@@ -228,6 +236,7 @@ void trends_apply(struct trends *trends, const struct store_changes *changes, ui
         return;
     pthread_rwlock_wrlock(&trends->lock);
     trends_move(trends, time_s, now_s);
+    ASSERT(trends->magic == TRENDS_MAGIC && trends->position < changes->position);
     for (size_t i = 0; i < changes->item.count_count; i++) {
         const struct store_count *count = &changes->item.counts[i];
         struct trend_board *board = trends_board(trends, count->item.type, count->name);
@@ -242,6 +251,7 @@ void trends_apply(struct trends *trends, const struct store_changes *changes, ui
 
 void trends_pass(struct trends *trends, uint64_t position)
 {
+    CHECK_MAGIC(trends, TRENDS_MAGIC);
     pthread_rwlock_wrlock(&trends->lock);
     if (position > trends->position)
         trends->position = position;
@@ -268,6 +278,7 @@ static void stats_of_board(const struct trend_board *board, uint32_t now_s, stru
 
 void trends_stats(struct trends *trends, struct trend_stats *out)
 {
+    CHECK_MAGIC(trends, TRENDS_MAGIC);
     pthread_rwlock_rdlock(&trends->lock);
     *out = (struct trend_stats){
         .position = trends->position,

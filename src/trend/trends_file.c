@@ -39,6 +39,7 @@
 
 #include <xxhash.h>
 
+#include "base/assert.h"
 #include "base/io.h"
 #include "base/little.h"
 #include "trend/trends_format.h"
@@ -72,6 +73,7 @@ static void pass_flush(struct pass *pass)
 /* Room for so many bytes, which will be written. */
 static uint8_t *pass_put(struct pass *pass, size_t bytes)
 {
+    ASSERT(bytes <= sizeof pass->buffer && pass->at <= sizeof pass->buffer);
     if (sizeof pass->buffer - pass->at < bytes)
         pass_flush(pass);
     uint8_t *out = pass->buffer + pass->at;
@@ -91,6 +93,7 @@ static void put_row(struct pass *pass, const struct ranked *row)
 
 static void put_slice(struct pass *pass, int level, const struct slice *slice)
 {
+    ASSERT(level >= 0 && level < TREND_LEVELS);
     uint8_t *out = pass_put(pass, SLICE_BYTES);
     out[0] = (uint8_t)level;
     out[1] = slice->closed;
@@ -106,6 +109,8 @@ static void put_slice(struct pass *pass, int level, const struct slice *slice)
 static void put_board_head(struct pass *pass, uint16_t type, uint8_t name, uint8_t kind,
                            uint32_t time_s, uint32_t slices)
 {
+    ASSERT(type < LIMIT_TYPES && name < LIMIT_NAMES);
+    ASSERT(kind == KIND_BOARD || slices == 0);
     uint8_t *out = pass_put(pass, BOARD_BYTES);
     little_put16(out, type);
     out[2] = name;
@@ -206,6 +211,7 @@ static int write_file(void *context, int fd)
         put_type(pass, trends, (uint16_t)type);
     little_put64(pass_put(pass, CHECK_BYTES), XXH3_64bits_digest(pass->check));
     pass_flush(pass);
+    ASSERT(pass->at == 0 && pass->offset == HEADER_BYTES + body_bytes(trends) + CHECK_BYTES);
     int result = pass->result;
     pass_free(pass);
     return result;

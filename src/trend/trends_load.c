@@ -12,6 +12,7 @@
 
 #include <xxhash.h>
 
+#include "base/assert.h"
 #include "base/io.h"
 #include "base/little.h"
 #include "trend/trends_format.h"
@@ -40,6 +41,7 @@ static enum status load_fails(struct load *load, enum status status, const char 
 
 static enum status load_read(struct load *load, void *bytes, size_t length, uint64_t offset)
 {
+    ASSERT(load->fd >= 0);
     ssize_t got = io_pread("trends.read", load->fd, bytes, length, offset);
     if (got < 0)
         return load_fails(load, STATUS_IO_FAILED, strerror((int)-got));
@@ -118,6 +120,7 @@ static enum status impossible(struct load *load)
 /* The next so many bytes, at *out until the next call. */
 static enum status load_get(struct load *load, size_t bytes, const uint8_t **out)
 {
+    ASSERT(bytes <= BUFFER_BYTES && load->at <= load->filled);
     enum status status = STATUS_OK;
     if (load->filled - load->at < bytes) {
         uint64_t begin = load->next - (load->filled - load->at);

@@ -42,6 +42,7 @@ static uint32_t rank(struct sums *sums, uint64_t seed)
         if (sums->rows[i].value > 0)
             sums->rows[risen++] = sums->rows[i];
     uint32_t best = risen < LIMIT_TREND_TOP ? risen : LIMIT_TREND_TOP;
+    ASSERT(best <= risen && risen <= sums->used);
     sums_select(sums->rows, risen, best, seed);
     if (best > 0)
         qsort(sums->rows, best, sizeof *sums->rows, compare_ranked);
@@ -64,6 +65,7 @@ static void answer_keep(struct trends *trends, struct answer *answer, const stru
         memory_release(&space->answers, bytes);
         return;
     }
+    ASSERT(count <= LIMIT_TREND_TOP && count <= sums->used);
     answer->count = count;
     if (count > 0)
         memcpy(answer->rows, sums->rows, bytes);

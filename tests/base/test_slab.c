@@ -12,27 +12,7 @@
 #include "base/limits.h"
 #include "base/slab.h"
 #include "chance.h"
-
-struct bed {
-    struct memory_budget budget;
-    struct slab_pool *pool;
-    struct slab slab;
-};
-
-static void bed_open(struct bed *bed, uint64_t limit)
-{
-    *bed = (struct bed){.budget.limit = limit};
-    bed->pool = slab_pool_new(&bed->budget);
-    assert_non_null(bed->pool);
-    assert_true(slab_init(&bed->slab, bed->pool));
-}
-
-static void bed_close(struct bed *bed)
-{
-    slab_destroy(&bed->slab);
-    slab_pool_free(bed->pool);
-    assert_int_equal(memory_used(&bed->budget), 0);
-}
+#include "slab_bed.h"
 
 static size_t size_of(uint32_t number)
 {

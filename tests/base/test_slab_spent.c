@@ -7,27 +7,7 @@
 #include <cmocka.h>
 
 #include "base/slab.h"
-
-struct bed {
-    struct memory_budget budget;
-    struct slab_pool *pool;
-    struct slab slab;
-};
-
-static void bed_open(struct bed *bed, uint64_t limit)
-{
-    *bed = (struct bed){.budget.limit = limit};
-    bed->pool = slab_pool_new(&bed->budget);
-    assert_non_null(bed->pool);
-    assert_true(slab_init(&bed->slab, bed->pool));
-}
-
-static void bed_close(struct bed *bed)
-{
-    slab_destroy(&bed->slab);
-    slab_pool_free(bed->pool);
-    assert_int_equal(memory_used(&bed->budget), 0);
-}
+#include "slab_bed.h"
 
 /* What is freed in retiring pages serves again if they stay, whatever its size. */
 static void test_cancel_gives_back_what_was_freed(void **state)

@@ -17,11 +17,6 @@
 #define READER "reader-0123456789"
 #define WRITER "writer-0123456789"
 
-static struct text text_of(const char *text)
-{
-    return (struct text){text, strlen(text)};
-}
-
 static bool parse(struct access *access, const char *text)
 {
     char problem[256] = "";
@@ -38,9 +33,9 @@ static void tokens_are_found_whole_or_not_at_all(void **state)
     assert_true(parse(&access, "# people\n\n  read\t" READER "\r\nwrite " WRITER
                                " video,clip\nadmin admin-0123456789"));
     assert_int_equal(access.count, 3);
-    assert_ptr_equal(access_find(&access, text_of(READER)), &access.tokens[0]);
-    assert_ptr_equal(access_find(&access, text_of(WRITER)), &access.tokens[1]);
-    assert_int_equal(access_find(&access, text_of("admin-0123456789"))->role, ROLE_ADMIN);
+    assert_ptr_equal(access_find(&access, text_from(READER)), &access.tokens[0]);
+    assert_ptr_equal(access_find(&access, text_from(WRITER)), &access.tokens[1]);
+    assert_int_equal(access_find(&access, text_from("admin-0123456789"))->role, ROLE_ADMIN);
     char text[ACCESS_TOKEN_MAX + 2] = READER;
     for (size_t length = 0; length <= sizeof text; length++) {
         bool whole = length == strlen(READER);
@@ -53,7 +48,7 @@ static void tokens_are_found_whole_or_not_at_all(void **state)
     }
     access_free(&access);
     assert_false(access_is_on(&access));
-    assert_null(access_find(&access, text_of(READER)));
+    assert_null(access_find(&access, text_from(READER)));
 }
 
 static void types_are_compared_whole(void **state)
@@ -62,13 +57,13 @@ static void types_are_compared_whole(void **state)
     struct access access;
     assert_true(parse(&access, "read " READER " video,clip\nread " WRITER));
     const struct access_token *some = &access.tokens[0], *all = &access.tokens[1];
-    assert_true(access_has_type(some, text_of("video")));
-    assert_true(access_has_type(some, text_of("clip")));
-    assert_false(access_has_type(some, text_of("vide")));
-    assert_false(access_has_type(some, text_of("videos")));
-    assert_false(access_has_type(some, text_of("video,clip")));
-    assert_false(access_has_type(some, text_of("")));
-    assert_true(access_has_type(all, text_of("anything")));
+    assert_true(access_has_type(some, text_from("video")));
+    assert_true(access_has_type(some, text_from("clip")));
+    assert_false(access_has_type(some, text_from("vide")));
+    assert_false(access_has_type(some, text_from("videos")));
+    assert_false(access_has_type(some, text_from("video,clip")));
+    assert_false(access_has_type(some, text_from("")));
+    assert_true(access_has_type(all, text_from("anything")));
     access_free(&access);
 }
 
@@ -112,7 +107,7 @@ static void there_is_an_end_to_tokens_and_their_length(void **state)
         at += (size_t)snprintf(text + at, sizeof text - at, "write token-number-%06u\n", i);
     assert_true(parse(&access, text));
     assert_int_equal(access.count, ACCESS_TOKENS_MAX);
-    assert_ptr_equal(access_find(&access, text_of("token-number-000255")), &access.tokens[255]);
+    assert_ptr_equal(access_find(&access, text_from("token-number-000255")), &access.tokens[255]);
     access_free(&access);
     snprintf(text + at, sizeof text - at, "write one-too-many-tokens\n");
     assert_false(parse(&access, text));

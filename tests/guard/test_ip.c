@@ -9,15 +9,10 @@
 
 #include "guard/ip.h"
 
-static struct text text_of(const char *text)
-{
-    return (struct text){text, strlen(text)};
-}
-
 static struct ip ip_from(const char *text)
 {
     struct ip ip;
-    assert_true(ip_parse(text_of(text), &ip));
+    assert_true(ip_parse(text_from(text), &ip));
     return ip;
 }
 
@@ -61,7 +56,7 @@ static void what_is_no_address_is_refused(void **state)
                                       "unknown", "::ffff:1.2", "01.2.3.4x"};
     struct ip ip;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_false(ip_parse(text_of(bad[i]), &ip));
+        assert_false(ip_parse(text_from(bad[i]), &ip));
     assert_false(ip_parse((struct text){"1.2.3.4\0", 8}, &ip));
 }
 
@@ -103,7 +98,7 @@ static void follows(const char *list, const char *wanted)
     char problem[256];
     struct ip peer = ip_from("10.0.0.1"), client = peer, right = ip_from(wanted);
     assert_true(ip_nets_parse(&nets, "10.0.0.0/8", problem, sizeof problem));
-    ip_follow(&nets, text_of(list), &peer, &client);
+    ip_follow(&nets, text_from(list), &peer, &client);
     assert_memory_equal(&client, &right, sizeof right);
 }
 
@@ -171,7 +166,7 @@ static void what_only_looks_like_a_port_is_no_address(void **state)
     struct ip ip;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char list[64];
-        assert_false(ip_parse_host(text_of(bad[i]), &ip));
+        assert_false(ip_parse_host(text_from(bad[i]), &ip));
         snprintf(list, sizeof list, "203.0.113.1, %s", bad[i]);
         follows(list, "10.0.0.1");
     }

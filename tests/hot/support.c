@@ -138,7 +138,8 @@ static void open_hot(struct bed *bed)
 
 static void open_store(struct bed *bed)
 {
-    bed->store = store_memory_open(&bed->store_budget);
+    bed->store =
+        bed->open_store != NULL ? bed->open_store(bed) : store_memory_open(&bed->store_budget);
     bed->filters = filters_new(&bed->budget, bed->options.seed);
     assert_non_null(bed->store);
     assert_non_null(bed->filters);
@@ -170,9 +171,11 @@ void bed_start(struct bed *bed)
     assert_non_null(hot->loads.base);
 }
 
-void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+void bed_open_over(struct bed *bed, uint64_t limit, struct hot_memory_options options,
+                   struct store *(*open_store_fn)(struct bed *bed))
 {
     memset(bed, 0, sizeof(*bed));
+    bed->open_store = open_store_fn;
     bed->budget.limit = limit;
     bed->store_budget.limit = GIB(64);
     bed->options = options;
@@ -182,6 +185,11 @@ void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options 
     open_hot(bed);
     recorder_open(&bed->recorder);
     bed_start(bed);
+}
+
+void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options)
+{
+    bed_open_over(bed, limit, options, NULL);
 }
 
 void bed_close(struct bed *bed)
@@ -313,6 +321,15 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     store_stats(&bed->store->admin, &stats);
     hot_memory_raise_time(bed->hot, stats.newest_s);
     bed_start(bed);
+}
+
+void bed_replay(struct bed *bed, uint32_t now_s)
+{
+    assert_null(bed->store);
+    hot_close(bed->hot);
+    open_hot(bed);
+    assert_int_equal(replay(bed, now_s), STATUS_OK);
+    hot_memory_set_journal(bed->hot, &bed->recorder.journal);
 }
 
 void bed_keep(struct bed *bed, uint32_t now_s)

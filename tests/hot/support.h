@@ -60,7 +60,8 @@ struct bed {
     struct memory_budget budget;       /* of the hot tier and the filters */
     struct memory_budget store_budget; /* of the rest: as good as unlimited */
     struct hot_memory_options options;
-    struct store *store;        /* NULL: none, and nothing of what follows */
+    struct store *store;                          /* NULL: none, and nothing of what follows */
+    struct store *(*open_store)(struct bed *bed); /* a new, empty one; NULL: the one in memory */
     struct store_reader *front; /* what the hot tier reads instead of the store; NULL: the store */
     struct filters *filters;
     struct fold *fold;
@@ -92,6 +93,9 @@ void bed_open(struct bed *bed, uint64_t limit, struct hot_memory_options options
 void bed_open_quiet(struct bed *bed, uint64_t limit, struct hot_memory_options options);
 /* With a store, started but for the keeper's thread: keeper_round is the test's to call. */
 void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options options);
+/* Likewise, over the stores that open_store opens: one now, and another one after each crash. */
+void bed_open_over(struct bed *bed, uint64_t limit, struct hot_memory_options options,
+                   struct store *(*open_store)(struct bed *bed));
 void bed_close(struct bed *bed);
 
 /* hot_memory_start without the thread. */
@@ -109,6 +113,8 @@ void bed_flush(struct bed *bed);
  * does not fit, it goes to the store first.
  */
 void bed_crash(struct bed *bed, uint32_t now_s);
+/* Without a store: the hot tier is opened anew and replays everything. */
+void bed_replay(struct bed *bed, uint32_t now_s);
 /* One of those things, with a chance of 1 in `odds` each, or some projecting; returns which. */
 enum bed_event { BED_EVICTED, BED_FLUSHED, BED_CRASHED, BED_KEPT, BED_PROJECTED, BED_NOTHING };
 enum bed_event bed_disturb(struct bed *bed, struct chance *chance, uint32_t odds, uint32_t now_s);

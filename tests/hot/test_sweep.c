@@ -364,36 +364,6 @@ static void test_what_comes_behind_a_mark(void **state)
     bed_close(&bed);
 }
 
-/* Marks stand in few places: two users that share one lose it to each other and nothing else. */
-static void test_marks_may_be_lost(void **state)
-{
-    (void)state;
-    struct sweeps sweeps;
-    sweeps_init(&sweeps);
-    struct store_reaction first = {.user.lo = 1, .kind = 3, .time_s = 9}, place = {.user.lo = 1};
-    struct store_reaction second = {.user.lo = 2, .item.id.lo = 1, .kind = 4, .time_s = 8};
-    sweeps_recall(&sweeps, HOT_FORGET, 7, &place);
-    assert_int_equal(place.time_s, 0);
-    sweeps_keep(&sweeps, HOT_FORGET, 7, &first);
-    sweeps_recall(&sweeps, HOT_FORGET, 7, &place);
-    assert_memory_equal(&place, &first, sizeof(place));
-    place = (struct store_reaction){.user.lo = 1};
-    sweeps_recall(&sweeps, HOT_DROP, 7, &place); /* item 0 is not the user 1 */
-    assert_int_equal(place.time_s, 0);
-    sweeps_keep(&sweeps, HOT_DROP, 7 + SWEEP_MARKS, &second);
-    sweeps_recall(&sweeps, HOT_FORGET, 7, &place);
-    assert_int_equal(place.time_s, 0);
-    sweeps_keep(&sweeps, HOT_FORGET, 7, &place); /* it has none, and takes no other's away */
-    place.item.id.lo = 1;
-    sweeps_recall(&sweeps, HOT_DROP, 7, &place);
-    assert_int_equal(place.kind, 4);
-    place.time_s = 0;
-    sweeps_keep(&sweeps, HOT_DROP, 7, &place);
-    sweeps_recall(&sweeps, HOT_DROP, 7, &place);
-    assert_int_equal(place.time_s, 0);
-    sweeps_destroy(&sweeps);
-}
-
 /* The ends of the range, and a counter that is kept by the server and not to be taken away. */
 static void test_counters_of_any_value(void **state)
 {
@@ -470,7 +440,6 @@ int main(void)
         cmocka_unit_test(test_usual_shelves),
         cmocka_unit_test(test_many_in_few_calls),
         cmocka_unit_test(test_what_comes_behind_a_mark),
-        cmocka_unit_test(test_marks_may_be_lost),
         cmocka_unit_test(test_counters_of_any_value),
         cmocka_unit_test(test_a_store_that_is_behind),
         cmocka_unit_test(test_without_a_store),

@@ -297,7 +297,7 @@ static void test_the_mark_does_not_lie_before_the_first_segment(void **state)
     make_beheaded(&end);
     assert_int_equal(mark_make(test_directory), 0);
     assert_int_equal(journal_file_verify(test_directory, NULL, &report), STATUS_DAMAGED);
-    assert_non_null(strstr(report.problem, "the mark lies before it"));
+    assert_non_null(strstr(report.problem, "the position in the file mark is before it"));
 }
 
 static void wait_durable(struct user *user)

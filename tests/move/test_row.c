@@ -7,11 +7,6 @@
 
 static char problem[256];
 
-static struct text of(const char *text)
-{
-    return (struct text){text, strlen(text)};
-}
-
 static void expect_text(struct text text, const char *wanted)
 {
     assert_int_equal(text.length, strlen(wanted));
@@ -21,7 +16,7 @@ static void expect_text(struct text text, const char *wanted)
 static struct row json(const char *line)
 {
     struct row row;
-    if (row_parse_json(of(line), &row, problem, sizeof problem) != STATUS_OK)
+    if (row_parse_json(text_from(line), &row, problem, sizeof problem) != STATUS_OK)
         fail_msg("%s: %s", line, problem);
     return row;
 }
@@ -29,7 +24,7 @@ static struct row json(const char *line)
 static struct row csv(const char *line)
 {
     struct row row;
-    if (row_parse_csv(of(line), false, &row, problem, sizeof problem) != STATUS_OK)
+    if (row_parse_csv(text_from(line), false, &row, problem, sizeof problem) != STATUS_OK)
         fail_msg("%s: %s", line, problem);
     return row;
 }
@@ -82,7 +77,7 @@ static void expect_bad_json(const char *line, const char *word)
 {
     struct row row;
     problem[0] = '\0';
-    if (row_parse_json(of(line), &row, problem, sizeof problem) != STATUS_BAD_ARGUMENT)
+    if (row_parse_json(text_from(line), &row, problem, sizeof problem) != STATUS_BAD_ARGUMENT)
         fail_msg("taken: %s", line);
     if (strstr(problem, word) == NULL)
         fail_msg("%s: expected '%s' in: %s", line, word, problem);
@@ -154,10 +149,10 @@ static void test_csv(void **state)
     static const char *const headers[] = {"user,kind,item,time", "item,counter,value",
                                           "\"User\",KIND,\"item\",time"};
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(row_parse_csv(of(headers[i]), true, &row, problem, sizeof problem),
+        assert_int_equal(row_parse_csv(text_from(headers[i]), true, &row, problem, sizeof problem),
                          STATUS_OK);
         assert_int_equal(row.shape, ROW_NONE);
-        assert_int_equal(row_parse_csv(of(headers[i]), false, &row, problem, sizeof problem),
+        assert_int_equal(row_parse_csv(text_from(headers[i]), false, &row, problem, sizeof problem),
                          STATUS_BAD_ARGUMENT);
     }
 }
@@ -166,7 +161,7 @@ static void expect_bad_csv(const char *line, const char *word)
 {
     struct row row;
     problem[0] = '\0';
-    if (row_parse_csv(of(line), true, &row, problem, sizeof problem) != STATUS_BAD_ARGUMENT)
+    if (row_parse_csv(text_from(line), true, &row, problem, sizeof problem) != STATUS_BAD_ARGUMENT)
         fail_msg("taken: %s", line);
     if (strstr(problem, word) == NULL)
         fail_msg("%s: expected '%s' in: %s", line, word, problem);
@@ -193,8 +188,8 @@ static void test_timeless(void **state)
     }
     assert_false(csv("1,like,video:2,0").timeless);
     struct row row;
-    assert_int_equal(row_parse_csv(of("user,kind,item"), true, &row, problem, sizeof problem),
-                     STATUS_OK);
+    assert_int_equal(
+        row_parse_csv(text_from("user,kind,item"), true, &row, problem, sizeof problem), STATUS_OK);
     assert_int_equal(row.shape, ROW_NONE);
     expect_bad_json("{\"user\":\"1\",\"kind\":\"like\",\"item\":\"a:2\",\"time\":nul}",
                     "a string or a whole number");

@@ -51,7 +51,8 @@ static void expect_caught_up(struct projector *projector)
 {
     struct projector_stats stats;
     projector_stats(projector, &stats);
-    assert_string_equal(stats.state, "ok");
+    assert_int_equal(stats.state, PROJECTOR_OK);
+    assert_string_equal(stats.sentence, "ok");
     assert_int_equal(stats.position, stage.world.position);
     assert_int_equal(stats.events, stage.world.events);
     assert_int_equal(stats.lag_bytes, 0);
@@ -321,7 +322,8 @@ static void test_disk_full(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(projector_step(projector), STEP_WAIT);
         projector_stats(projector, &stats);
-        assert_non_null(strstr(stats.state, "disk"));
+        assert_int_equal(stats.state, PROJECTOR_DISK_FULL);
+        assert_non_null(strstr(stats.sentence, "disk"));
         assert_int_equal(stats.position, 0);
         assert_int_equal(stage.moved_calls, 1);
     }
@@ -332,7 +334,8 @@ static void test_disk_full(void **state)
         assert_int_equal(projector_step(projector), STEP_WAIT);
         projector_stats(projector, &stats);
         assert_int_equal(stats.position, position);
-        assert_non_null(strstr(stats.state, "disk"));
+        assert_int_equal(stats.state, PROJECTOR_DISK_FULL);
+        assert_non_null(strstr(stats.sentence, "disk"));
         assert_int_equal(stats.checkpoint, 0);
     }
     stage_run(projector);
@@ -368,7 +371,7 @@ static void test_store_fails(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(projector_step(projector), STEP_FAILED);
         projector_stats(projector, &stats);
-        assert_non_null(strstr(stats.state, "events could not be written to the store"));
+        assert_non_null(strstr(stats.sentence, "events could not be written to the store"));
         assert_int_equal(stats.position, position);
         assert_int_equal(store_position(&stage.store->applier), position);
     }
@@ -392,7 +395,8 @@ static void test_flush_fails(void **state)
     assert_int_equal(projector_step(projector), STEP_FAILED);
     assert_int_equal(projector_step(projector), STEP_FAILED);
     projector_stats(projector, &stats);
-    assert_non_null(strstr(stats.state, "could not be flushed"));
+    assert_int_equal(stats.state, PROJECTOR_FAILED);
+    assert_non_null(strstr(stats.sentence, "could not be flushed"));
     assert_int_equal(stats.checkpoint, 0);
     assert_int_not_equal(access(stage.filter_path, F_OK), 0);
     projector_free(projector);
@@ -411,7 +415,7 @@ static void test_contradiction(void **state)
     stage_wait_durable(&stage);
     assert_int_equal(projector_step(projector), STEP_FAILED);
     projector_stats(projector, &stats);
-    assert_non_null(strstr(stats.state, "position 32 "));
+    assert_non_null(strstr(stats.sentence, "position 32 "));
     assert_int_equal(store_position(&stage.store->applier), 0);
     projector_free(projector);
 }
@@ -590,7 +594,7 @@ static void test_thread_stops_after_failing(void **state)
     pthread_mutex_unlock(&stage.lock);
     struct projector_stats stats;
     projector_stats(projector, &stats);
-    assert_non_null(strstr(stats.state, "could not be written"));
+    assert_non_null(strstr(stats.sentence, "could not be written"));
     projector_stop(projector);
     assert_int_not_equal(access(stage.filter_path, F_OK), 0);
 }

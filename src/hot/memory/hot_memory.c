@@ -145,7 +145,7 @@ static void hot_memory_close(struct hot *base)
     struct hot_memory *hot = hot_memory_of(base);
     hot_memory_stop(base);
     keeper_destroy(&hot->keeper);
-    sweeps_destroy(&hot->sweeps);
+    removal_progress_destroy(&hot->removals);
     loads_destroy(&hot->loads, hot->store);
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         user_shard_destroy(&hot->users[i]);
@@ -262,7 +262,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->item_ttl_s = options->item_ttl_s;
     loads_init(&hot->loads);
     keeper_init(&hot->keeper);
-    sweeps_init(&hot->sweeps);
+    removal_progress_init(&hot->removals, hot->seed);
     hot->without_boards = options->without_boards;
     boards_init(&hot->boards, hot->budget, options->board_entries);
     hot->trend = options->trend;

@@ -19,9 +19,9 @@
 #include "hot/memory/items.h"
 #include "hot/memory/keeper.h"
 #include "hot/memory/load.h"
-#include "hot/memory/sweep_mark.h"
 #include "hot/memory/users.h"
 #include "hot/pool.h"
+#include "query/removal_progress.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
 #define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* items hash otherwise than users */
@@ -64,7 +64,7 @@ struct hot_memory {
 
     struct loads loads;
     struct keeper keeper;
-    struct sweeps sweeps;
+    struct removal_progress removals;
     struct boards boards;
     bool without_boards;
 

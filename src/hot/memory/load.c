@@ -130,8 +130,7 @@ static enum status item_store(struct hot_memory *hot, const struct item_load *lo
     return filled ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Of what the filters let through, so much was there. */
-static void count_found(struct loads *loads, size_t found, size_t count)
+void loads_count_found(struct loads *loads, size_t found, size_t count)
 {
     atomic_fetch_add_explicit(&loads->stats.hits, found, memory_order_relaxed);
     atomic_fetch_add_explicit(&loads->stats.misses, count - found, memory_order_relaxed);
@@ -160,7 +159,7 @@ static enum status item_load_run(struct hot_memory *hot, struct item_load *load,
         status = item_store(hot, load, places[i], &values, partial);
     }
     if (status == STATUS_OK && !partial)
-        count_found(&hot->loads, found, count);
+        loads_count_found(&hot->loads, found, count);
     free(values.values);
     return status;
 }
@@ -218,6 +217,6 @@ enum status load_reactions(struct hot_memory *hot, unsigned worker, struct store
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         found += keys[i].time_s != 0;
     if (status == STATUS_OK)
-        count_found(&hot->loads, found, count);
+        loads_count_found(&hot->loads, found, count);
     return status;
 }

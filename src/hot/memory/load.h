@@ -70,6 +70,9 @@ void loads_destroy(struct loads *loads, struct store_reader *store);
 /* Stamps below this are clean. */
 uint32_t loads_clean(struct loads *loads);
 
+/* For statistics: the filters let `count` questions pass, and the store had `found` of them. */
+void loads_count_found(struct loads *loads, size_t found, size_t count);
+
 /* Around anything that relies on an answer of the store. */
 void load_begin(struct loads *loads, unsigned worker);
 void load_end(struct loads *loads, unsigned worker);

@@ -12,11 +12,8 @@
  */
 #include "base/assert.h"
 #include "filter/filters.h"
-#include "hot/memory/changes.h"
-#include "hot/memory/friends.h"
 #include "hot/memory/hot_memory_priv.h"
-#include "hot/memory/list.h"
-#include "hot/memory/sweep.h"
+#include "hot/memory/queries.h"
 
 /* Which sides of a request or event have a trail. */
 enum {
@@ -168,12 +165,12 @@ static hot_action_fn *const actions[] = {
     [HOT_ASK] = hot_memory_ask,
     [HOT_COUNTS] = hot_memory_counts,
     [HOT_FEED] = hot_memory_feed,
-    [HOT_LIST_REACTIONS] = hot_memory_list_reactions,
-    [HOT_LIST_REACTORS] = hot_memory_list_reactors,
-    [HOT_FRIENDS] = hot_memory_friends,
-    [HOT_FORGET] = hot_memory_forget,
-    [HOT_DROP] = hot_memory_drop,
-    [HOT_CHANGES] = hot_memory_changes,
+    [HOT_LIST_REACTIONS] = hot_memory_query,
+    [HOT_LIST_REACTORS] = hot_memory_query,
+    [HOT_FRIENDS] = hot_memory_query,
+    [HOT_FORGET] = hot_memory_query,
+    [HOT_DROP] = hot_memory_query,
+    [HOT_CHANGES] = hot_memory_query,
     [HOT_TOP] = hot_memory_top,
     [HOT_NAMES] = run_names,
 };

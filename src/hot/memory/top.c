@@ -12,8 +12,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "hot/memory/boards.h"
+#include "hot/memory/catch_up.h"
 #include "hot/memory/hot_memory_priv.h"
-#include "hot/memory/list.h"
+#include "hot/scratch.h"
 #include "trend/trends.h"
 
 #define TOP_FEW    128
@@ -21,23 +22,6 @@
 #define GATHER_MAX (LIMIT_SHARDS * BOARD_ENTRIES)
 
 _Static_assert(TOP_FEW <= LIMIT_TOP, "few is not many");
-
-static bool ranked_reserve(struct hot_scratch *scratch, size_t count)
-{
-    size_t needed = scratch->ranked_used + count;
-    if (needed <= scratch->ranked_capacity)
-        return true;
-    size_t capacity = scratch->ranked_capacity * 2 + LIMIT_TOP;
-    capacity = capacity < needed ? needed : capacity;
-    if (capacity > UINT32_MAX)
-        return false;
-    struct ranked *ranked = realloc(scratch->ranked, capacity * sizeof(*ranked));
-    if (ranked == NULL)
-        return false;
-    scratch->ranked = ranked;
-    scratch->ranked_capacity = (uint32_t)capacity;
-    return true;
-}
 
 /* Room to keep a result in, if there is any; without it every reading gathers. */
 static void top_keep(struct hot_memory *hot, struct board *board)
@@ -96,7 +80,7 @@ static enum status top_read(struct hot_memory *hot, struct board *board,
         return STATUS_BLOCKED;
     if (atomic_load(&board->off))
         return STATUS_BOARD_OFF;
-    if (!ranked_reserve(scratch, GATHER_MAX))
+    if (!hot_scratch_reserve_ranked(scratch, GATHER_MAX))
         return STATUS_NO_MEMORY;
     uint32_t count;
     enum status status =
@@ -144,8 +128,8 @@ static enum status top_of_window(struct hot_memory *hot, struct hot_request *req
                                  struct hot_scratch *scratch)
 {
     size_t count = 0;
-    enum status status = list_catch_up(hot, journal_appended(hot->journal));
-    if (status == STATUS_OK && !ranked_reserve(scratch, request->top.limit))
+    enum status status = catch_up(hot, UINT64_MAX);
+    if (status == STATUS_OK && !hot_scratch_reserve_ranked(scratch, request->top.limit))
         status = STATUS_NO_MEMORY;
     if (status == STATUS_OK)
         status = hot->trend(hot->trend_context, request->top.type, request->name,

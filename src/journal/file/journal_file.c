@@ -19,7 +19,7 @@
 _Static_assert(JOURNAL_PROMISE_COMMIT == DURABILITY_COMMIT + 1 &&
                    JOURNAL_PROMISE_INTERVAL == DURABILITY_INTERVAL + 1 &&
                    JOURNAL_PROMISE_NONE == DURABILITY_NONE + 1,
-               "in the same order, behind what is not known");
+               "promises are in the order of durabilities, and 0 stands for no promise");
 
 enum journal_promise journal_promise_of(enum durability durability)
 {
@@ -326,7 +326,7 @@ static enum status renew_mark(struct journal_file *journal, const struct journal
         result = mark_write(journal->mark_fd, &journal->mark, end->position, end->chain);
     if (result >= 0)
         result = io_sync("mark.sync", journal->mark_fd);
-    return result >= 0 ? STATUS_OK : open_failed(report, "writing the journal's mark", result);
+    return result >= 0 ? STATUS_OK : open_failed(report, "writing the journal's file mark", result);
 }
 
 /* A last segment without batches is replaced by the next one, which takes its number. */

@@ -118,10 +118,10 @@ static enum status check_mark(struct reader *reader, const struct scan_batch *ba
     uint64_t offset = batch->offset - BATCH_HEADER_BYTES;
     if (mark->position > header->position && mark->position < after)
         return scan_damage(&reader->scan, offset,
-                           "the mark says that a batch ends inside this one");
+                           "the file mark says that a batch ends inside this one");
     if (mark->position == after && mark->chain != header->chain)
         return scan_damage(&reader->scan, offset,
-                           "the mark was written for other records than these");
+                           "the file mark was written for other records than these");
     return STATUS_OK;
 }
 
@@ -171,7 +171,7 @@ static enum status read_batches(struct reader *reader, bool last)
                  : scan_damage(scan, scan->offset, "the batch does not verify");
     if (status == STATUS_OK && last && reader->end->mark.position > scan->position)
         status = scan_damage(scan, scan->offset,
-                             "the journal ends here, but the mark says that more was on disk");
+                             "the journal ends here, but the file mark says that more was on disk");
     return status;
 }
 
@@ -203,9 +203,11 @@ static enum status enter_first(struct reader *reader, bool from_disk)
     reader->end->first_number = scan->number;
     tell_place(reader);
     if (mark->position < scan->position)
-        return scan_damage(scan, 0, "the journal begins here, but the mark lies before it");
+        return scan_damage(
+            scan, 0, "the journal begins here, but the position in the file mark is before it");
     if (mark->position == scan->position && mark->chain != scan->chain)
-        return scan_damage(scan, 0, "the mark was written for other records than those before");
+        return scan_damage(
+            scan, 0, "the file mark was written for other records than those before this segment");
     if (reader->from == JOURNAL_FROM_FIRST)
         reader->from = scan->position;
     if (reader->from < scan->position)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/io.h"
 #include "journal/file/path.h"
@@ -44,12 +45,11 @@ static int collect_number(void *context, const char *name)
     if (!segment_name_parse(name, &number))
         return 0;
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        uint64_t *numbers = realloc(list->numbers, capacity * sizeof *numbers);
+        uint64_t *numbers =
+            array_grow(list->numbers, &list->capacity, list->count + 1, 64, sizeof *numbers);
         if (numbers == NULL)
             return -ENOMEM;
         list->numbers = numbers;
-        list->capacity = capacity;
     }
     list->numbers[list->count++] = number;
     return 0;

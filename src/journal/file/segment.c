@@ -71,6 +71,7 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "base/decimal.h"
 #include "base/file_header.h"
 #include "base/limits.h"
 #include "base/little.h"
@@ -89,16 +90,9 @@ void segment_name(uint64_t number, char out[SEGMENT_NAME_BYTES])
 
 bool segment_name_parse(const char *name, uint64_t *number)
 {
-    uint64_t value = 0;
     if (strlen(name) != 14 || strcmp(name + 10, ".seg") != 0)
         return false;
-    for (int i = 0; i < 10; i++) {
-        if (name[i] < '0' || name[i] > '9')
-            return false;
-        value = value * 10 + (uint64_t)(name[i] - '0');
-    }
-    *number = value;
-    return value != 0;
+    return decimal_read((struct text){name, 10}, SEGMENT_NUMBER_MAX, number) && *number != 0;
 }
 
 void segment_header_encode(const struct segment_header *header, uint8_t out[SEGMENT_HEADER_BYTES])

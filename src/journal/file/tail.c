@@ -56,7 +56,7 @@ enum status tail_judge(struct scan *scan, uint64_t marked, struct journal_report
                            "the batch does not verify, but a later one shows it was on disk");
     if (marked > scan->position)
         return scan_damage(scan, offset,
-                           "the batch does not verify, but the mark says it was on disk");
+                           "the batch does not verify, but the file mark says it was on disk");
     if (tail.end > offset) {
         report->torn_bytes = tail.end - offset;
         report->torn_offset = offset;

@@ -114,7 +114,7 @@ static bool writer_mark(struct journal_file *journal)
     journal->durable = journal->written;
     return writer_check(
         journal, mark_write(journal->mark_fd, &journal->mark, journal->durable, journal->chain),
-        "writing the mark");
+        "writing the file mark");
 }
 
 static bool writer_sync(struct journal_file *journal)
@@ -136,7 +136,8 @@ static bool finish_segment(struct journal_file *journal)
                       "truncating") ||
         !writer_check(journal, io_sync("segment.sync", journal->fd), "fsync") ||
         !writer_mark(journal) ||
-        !writer_check(journal, io_sync_data("mark.sync", journal->mark_fd), "syncing the mark"))
+        !writer_check(journal, io_sync_data("mark.sync", journal->mark_fd),
+                      "syncing the file mark"))
         return false;
     io_close("segment.close", journal->fd);
     journal->fd = -1;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 enum { HEADS_FIRST = 64 };
@@ -38,6 +39,7 @@ void memory_rows_destroy(struct memory_rows *rows)
 
 static bool resize(struct memory_rows *rows, size_t head_count)
 {
+    ASSERT(head_count > rows->head_count && (head_count & (head_count - 1)) == 0);
     struct memory_row **heads = calloc(head_count, sizeof(struct memory_row *));
     if (heads == NULL)
         return false;
@@ -94,6 +96,7 @@ struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memor
         return NULL;
     row->key = *key;
     row->hash = key_hash(key);
+    ASSERT(rows->count < rows->head_count); /* chains stay short */
     struct memory_row **head = &rows->heads[row->hash & (rows->head_count - 1)];
     row->next = *head;
     *head = row;
@@ -103,6 +106,7 @@ struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memor
 
 void memory_rows_remove(struct memory_rows *rows, struct memory_row *row)
 {
+    ASSERT(rows->count > 0);
     struct memory_row **link = &rows->heads[row->hash & (rows->head_count - 1)];
     while (*link != row)
         link = &(*link)->next;
@@ -128,5 +132,6 @@ bool memory_rows_copy(struct memory_rows *to, const struct memory_rows *from)
             to->heads[i] = made;
             to->count++;
         }
+    ASSERT(to->count == from->count);
     return true;
 }

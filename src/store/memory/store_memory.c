@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "store/memory/list.h"
 #include "store/memory/rows.h"
@@ -58,12 +59,11 @@ static enum status read_reactions(struct store_reader *reader, struct store_reac
 static bool values_add(struct store_values *values, uint8_t name, int64_t value)
 {
     if (values->used == values->capacity) {
-        size_t capacity = values->capacity == 0 ? 64 : values->capacity * 2;
-        struct store_value *grown = realloc(values->values, capacity * sizeof(*grown));
+        struct store_value *grown = array_grow(values->values, &values->capacity, values->used + 1,
+                                               STORE_VALUES_MIN, sizeof(*grown));
         if (grown == NULL)
             return false;
         values->values = grown;
-        values->capacity = capacity;
     }
     values->values[values->used++] = (struct store_value){.name = name, .value = value};
     return true;
@@ -78,6 +78,7 @@ static enum status read_item(const struct memory_rows *rows, struct store_item *
     for (uint16_t name = 0; name < LIMIT_NAMES; name++)
         if (by_name[name] != NULL && !values_add(values, (uint8_t)name, by_name[name]->value))
             return STATUS_NO_MEMORY;
+    ASSERT(values->used <= values->capacity && values->used >= item->first);
     item->count = (uint32_t)values->used - item->first;
     return STATUS_OK;
 }
@@ -102,6 +103,7 @@ static enum status list_page(struct store_reader *reader, const struct memory_li
     struct store_memory *memory = memory_of(store_of_reader(reader));
     pthread_mutex_lock(&memory->lock);
     *count = memory_list_page(&memory->rows, list, after, out, limit);
+    ASSERT(*count <= limit);
     pthread_mutex_unlock(&memory->lock);
     return STATUS_OK;
 }
@@ -130,6 +132,7 @@ static enum status list_user(struct store_reader *reader, struct id user,
     struct store_memory *memory = memory_of(store_of_reader(reader));
     pthread_mutex_lock(&memory->lock);
     *count = memory_list_user(&memory->rows, user, after, out, limit);
+    ASSERT(*count <= limit);
     pthread_mutex_unlock(&memory->lock);
     return STATUS_OK;
 }
@@ -148,6 +151,7 @@ static enum status list_changes(struct store_reader *reader, struct id user, uin
     else
         changed->count = memory_changes_page(&memory->rows, user, since_s, after, out, limit);
     pthread_mutex_unlock(&memory->lock);
+    ASSERT(changed->count <= limit);
     changed->more = status == STATUS_OK && changed->count == limit;
     if (changed->count > 0)
         changed->last = out[changed->count - 1];
@@ -204,6 +208,7 @@ static size_t cleared_count(const struct store_user_changes *user)
 
 static const struct store_reaction *cleared_at(const struct store_user_changes *user, size_t at)
 {
+    ASSERT(at < cleared_count(user));
     return at < user->reaction_count ? &user->reactions[at]
                                      : &user->transient[at - user->reaction_count];
 }
@@ -286,6 +291,7 @@ static void set_values(struct store_memory *memory, const struct store_changes *
     }
     if (changes->newest_s > memory->newest_s)
         memory->newest_s = changes->newest_s;
+    ASSERT(changes->position > memory->position);
     memory->position = changes->position;
 }
 

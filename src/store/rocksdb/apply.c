@@ -48,6 +48,7 @@ static bool pile_relations(struct apply *apply)
         size_t length = key_write_reaction(key, change);
         put_u32(key + length, change->time_s);
         put_u32(key + length + 4, replaced_time(user, i));
+        ASSERT(length <= KEY_MAX && (replaced_time(user, i) != 0) == change->was_live);
         rows_add(apply->rows, length, 8);
     }
     rows_sort(apply->rows);
@@ -72,6 +73,7 @@ static void write_relations(struct apply *apply)
 static void pile_one_by_item(struct apply *apply, const struct store_reaction *change,
                              uint32_t time_s, bool stays)
 {
+    ASSERT(time_s != 0); /* no reaction has this time */
     uint8_t *key = rows_room(apply->rows);
     size_t length = key_write_by_item(key, change, time_s);
     key[length] = stays;
@@ -136,6 +138,7 @@ static void write_counts(struct apply *apply)
     uint8_t operand[256 * COUNTER_BYTES_MAX];
     for (size_t i = 0, next; i < rows->count; i = next) {
         const uint8_t *key = row_key(rows, &rows->row[i]);
+        ASSERT(rows->row[i].key_length > 1);
         size_t key_length = rows->row[i].key_length - 1U;
         size_t length = 0;
         for (next = i; next < rows->count; next++) {
@@ -148,6 +151,7 @@ static void write_counts(struct apply *apply)
             memcpy(operand + length, row_key(rows, row) + key_length, row->value_length + 1U);
             length += row->value_length + 1U;
         }
+        ASSERT(next > i && length > 0);
         sink_merge(&apply->sink, key, key_length, operand, length);
     }
 }
@@ -174,6 +178,7 @@ static bool write_names(struct apply *apply)
         return false;
     for (size_t i = 0; i < changes->name_count; i++) {
         const struct store_name *name = &changes->names[i];
+        ASSERT(name->length <= LIMIT_NAME_LENGTH);
         uint8_t *key = rows_room(apply->rows);
         size_t length = key_write_name(key, name->role, name->index);
         memcpy(key + length, name->text, name->length);
@@ -289,6 +294,7 @@ static void *apart_run(void *argument)
 /* The second half by a thread of its own, with rows and a file of its own. */
 static enum status write_apart(struct apply *apply)
 {
+    ASSERT(apply->sink.file != NULL);
     struct apply apart = *apply;
     pthread_t thread;
     apart.rows = &apply->rocks->rows_apart;
@@ -319,6 +325,7 @@ static void count_changes(struct apply *apply)
     for (size_t i = 0; i < changes->user.reaction_count; i++)
         apply->place.reactions += changes->user.reactions[i].time_s != 0;
     apply->place.reactions -= apply->user.lived;
+    ASSERT(changes->position > apply->place.position);
     apply->place.position = changes->position;
     if (changes->newest_s > apply->place.newest_s)
         apply->place.newest_s = changes->newest_s;
@@ -370,6 +377,9 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
     status = write_all(&apply);
     if (status != STATUS_OK)
         return status;
+    ASSERT(apply.place.position == changes->position);
+    ASSERT(apply.place.newest_s >= rocks->place.newest_s &&
+           apply.place.cleared_horizon_s >= rocks->place.cleared_horizon_s);
     rocks->place = apply.place;
     atomic_store(&rocks->reactions, apply.place.reactions);
     atomic_store(&rocks->position, apply.place.position);
@@ -403,7 +413,7 @@ static enum status flush_and_mark(struct store_rocksdb *rocks)
     int result = store_mark_write(rocks->directory, rocks->place.position);
     if (result == 0)
         return STATUS_OK;
-    log_error("store: writing the mark of a flush: %s", strerror(-result));
+    log_error("store: the file " MARK_NAME " cannot be written: %s", strerror(-result));
     return result == -ENOSPC || result == -EDQUOT ? STATUS_DISK_FULL : STATUS_IO_FAILED;
 }
 
@@ -415,6 +425,7 @@ enum status rocksdb_flush_all(struct store_applier *applier)
     enum status status = flush_and_mark(rocks);
     atomic_store(&rocks->failed, (int)status);
     if (status == STATUS_OK) {
+        ASSERT(atomic_load(&rocks->durable) <= rocks->place.position);
         atomic_store(&rocks->durable, rocks->place.position);
         atomic_store(&rocks->expired_s, rocks->place.cleared_horizon_s);
     }

@@ -53,6 +53,7 @@ void by_user_write(struct sink *sink, struct rows *relations)
             if (time_s != 0 && old_s != time_s)
                 listed[used++] = listed_row(row, time_s);
         } while (++row != end && same_list(relations, first, row));
+        ASSERT(row > first); /* a list has at least one row */
         rows_sort_some(relations, listed, used);
         for (size_t i = 0; i < used; i++)
             write_listed(sink, relations, &listed[i]);

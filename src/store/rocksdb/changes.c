@@ -99,6 +99,7 @@ static enum status walk_span(struct walk *walk, const struct span *span)
         if (row.time_s < walk->since_s) {
             span_skip_list(span, key);
         } else {
+            ASSERT(changed->count < walk->limit);
             walk->out[changed->count++] = changed->last;
             rocksdb_iter_next(span->iterator);
         }
@@ -112,6 +113,7 @@ static enum status walk_span(struct walk *walk, const struct span *span)
 static enum status drop_live(struct walk *walk, size_t first)
 {
     struct store_changed *changed = walk->changed;
+    ASSERT(first <= changed->count);
     size_t count = changed->count - first;
     if (count == 0)
         return STATUS_OK;

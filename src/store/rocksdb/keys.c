@@ -270,6 +270,7 @@ size_t key_item_part(const uint8_t *key, size_t length)
 
 size_t changed_write_head(uint8_t head[KEY_MAX], uint8_t tag, struct id user)
 {
+    ASSERT(tag == TAG_BY_USER || tag == TAG_CLEARED);
     head[0] = tag;
     put_u16(head + 1, user_prefix(user));
     return (size_t)(write_id(head + 3, user) - head);
@@ -278,7 +279,8 @@ size_t changed_write_head(uint8_t head[KEY_MAX], uint8_t tag, struct id user)
 /* No kind has this index. */
 size_t changed_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length)
 {
-    _Static_assert(LIMIT_NAMES < UINT8_MAX, "it comes behind every kind");
+    _Static_assert(LIMIT_NAMES < UINT8_MAX, "this byte is greater than the index of any kind");
+    ASSERT(head_length < KEY_BOUND_MAX);
     memcpy(out, head, head_length);
     out[head_length] = UINT8_MAX;
     return head_length + 1;
@@ -303,6 +305,7 @@ size_t list_write_reactors(uint8_t head[KEY_MAX], struct item item, uint8_t kind
 size_t list_write_after(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length,
                         struct store_listed after)
 {
+    ASSERT(head_length > 0 && head_length <= KEY_MAX);
     memcpy(out, head, head_length);
     if (after.time_s == 0)
         return head_length;
@@ -315,6 +318,7 @@ size_t list_write_after(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t 
 /* No reaction has a time of 0, so no key has this one or begins with it. */
 size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t head_length)
 {
+    ASSERT(head_length > 0 && head_length + 4 <= KEY_BOUND_MAX);
     memcpy(out, head, head_length);
     put_u32(out + head_length, UINT32_MAX);
     return head_length + 4;
@@ -348,6 +352,7 @@ size_t list_write_user_end(uint8_t out[KEY_BOUND_MAX], struct id user)
 
 bool list_read(const uint8_t *key, size_t length, size_t head_length, struct store_listed *out)
 {
+    ASSERT(head_length > 0);
     if (length < head_length + 4)
         return false;
     out->time_s = ~get_u32(key + head_length);

@@ -24,6 +24,8 @@ struct page {
 
 static bool take_row(struct page *page, const uint8_t *key, size_t length)
 {
+    ASSERT(page->count < page->limit);
+    ASSERT((page->listed == NULL) != (page->reactions == NULL)); /* it is one or the other */
     if (page->reactions != NULL) {
         page->reactions[page->count] = (struct store_reaction){0};
         return key_read_by_user(key, length, &page->reactions[page->count]);
@@ -65,6 +67,7 @@ static enum status read_between(struct store_reader *reader, const struct bounds
     enum status status = take_rows(iterator, page);
     rocksdb_iter_destroy(iterator);
     rocksdb_readoptions_destroy(read);
+    ASSERT(page->count <= page->limit);
     *count = page->count;
     return status;
 }

@@ -35,6 +35,7 @@ size_t counter_write(uint8_t *out, uint8_t name, int64_t value)
         bits >>= 7;
     }
     out[length++] = (uint8_t)bits;
+    ASSERT(length <= COUNTER_BYTES_MAX);
     return length;
 }
 
@@ -54,6 +55,7 @@ bool counter_read(const uint8_t **at, const uint8_t *end, uint8_t *name, int64_t
         bits |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) {
             *value = (int64_t)(bits >> 1 ^ (0 - (bits & 1)));
+            ASSERT(next <= end);
             *at = next;
             return true;
         }

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
@@ -96,9 +97,11 @@ static enum status read_rows(struct store_reader *reader, const struct store_sna
         struct lookup lookup;
         uint8_t bytes[LOOKUP_MAX][KEY_MAX];
         size_t part = count - reading->first < LOOKUP_MAX ? count - reading->first : LOOKUP_MAX;
+        ASSERT(part == count || snapshot != NULL); /* several reads are of one moment */
         for (size_t i = 0; i < part; i++) {
             lookup.keys[i] = bytes[i];
             lookup.lengths[i] = reading->key(reading->rows, reading->first + i, bytes[i]);
+            ASSERT(lookup.lengths[i] > 0 && lookup.lengths[i] <= KEY_MAX);
         }
         status = lookup_run(rocks, read, &lookup, part, false, found_at, reading);
     }
@@ -127,16 +130,14 @@ struct items_found {
 
 static bool values_reserve(struct store_values *values, size_t more)
 {
+    ASSERT(values->used <= values->capacity);
     if (values->used + more <= values->capacity)
         return true;
-    size_t capacity = values->capacity < 32 ? 64 : values->capacity * 2;
-    capacity = capacity < values->used + more ? values->used + more : capacity;
-    struct store_value *grown = realloc(values->values, capacity * sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    values->values = grown;
-    values->capacity = capacity;
-    return true;
+    struct store_value *grown = array_grow(values->values, &values->capacity, values->used + more,
+                                           STORE_VALUES_MIN, sizeof(*grown));
+    if (grown != NULL)
+        values->values = grown;
+    return grown != NULL;
 }
 
 static enum status found_item(void *context, size_t at, const uint8_t *value, size_t length)
@@ -157,6 +158,7 @@ static enum status found_item(void *context, size_t at, const uint8_t *value, si
             log_error("store: the counters of an item cannot be decoded");
             return STATUS_DAMAGED;
         }
+        ASSERT(found->values->used < found->values->capacity);
         found->values->used++;
         item->count++;
     }
@@ -190,6 +192,7 @@ struct store_snapshot *rocksdb_take_snapshot(struct store_reader *reader)
 
 void rocksdb_drop_snapshot(struct store_reader *reader, struct store_snapshot *snapshot)
 {
+    ASSERT(snapshot != NULL && snapshot->moment != NULL);
     rocksdb_readoptions_destroy(snapshot->read);
     rocksdb_release_snapshot(rocksdb_of(store_of_reader(reader))->database, snapshot->moment);
     free(snapshot);

@@ -30,6 +30,7 @@ static bool gather_keys(struct rows *rows, const struct replaced *replaced)
         put_u32(key + length, (uint32_t)i);
         rows_add(rows, length, 4);
     }
+    ASSERT(rows->count == replaced->lived);
     rows_sort(rows);
     return true;
 }
@@ -44,6 +45,7 @@ static enum status found_time(void *context, size_t at, const uint8_t *value, si
 {
     struct finding *finding = context;
     uint32_t index = finding->index[at];
+    ASSERT(index < finding->replaced->count && finding->replaced->reactions[index].was_live);
     if (value == NULL || length != 4) {
         char user[LIMIT_ID_TEXT], item[LIMIT_ID_TEXT];
         const struct store_reaction *change = &finding->replaced->reactions[index];
@@ -60,6 +62,7 @@ static enum status found_time(void *context, size_t at, const uint8_t *value, si
 /* The times of this span start at old_times[first]. */
 static enum status read_times(struct store_rocksdb *rocks, struct replaced *replaced, size_t first)
 {
+    ASSERT(first + replaced->count <= rocks->old_times_capacity);
     uint32_t *times = rocks->old_times + first;
     const struct rows *rows = &rocks->rows;
     struct lookup lookup;

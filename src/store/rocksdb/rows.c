@@ -48,12 +48,14 @@ bool rows_start(struct rows *rows, size_t count)
     rows->starts = NULL;
     rows_destroy(rows);
     *rows = grown;
+    ASSERT(rows->capacity >= count && rows->starts != NULL);
     return true;
 }
 
 void rows_add(struct rows *rows, size_t key_length, size_t value_length)
 {
     ASSERT(rows->count < rows->capacity && key_length + value_length <= ROW_BYTES_MAX);
+    ASSERT(rows->used + key_length + value_length <= rows->bytes_capacity);
     const uint8_t *key = rows_room(rows);
     uint8_t head[HEAD] = {0};
     if (key_length >= SKIPPED + HEAD)
@@ -101,6 +103,7 @@ void rows_sort_some(struct rows *rows, struct row *first, size_t count)
 
 static void sort_by_hash(struct rows *rows)
 {
+    ASSERT(rows->count <= rows->capacity);
     uint32_t *starts = rows->starts;
     memset(starts, 0, (HASHES + 1) * sizeof(*starts));
     for (size_t i = 0; i < rows->count; i++)

@@ -1,6 +1,8 @@
 /* An iterator that ends because of a problem looks like one that ends, so scan_end asks. */
 #include "store/rocksdb/scan.h"
 
+#include "base/assert.h"
+
 static void scan_look(struct scan *scan)
 {
     scan->key = scan->value = NULL;
@@ -13,6 +15,7 @@ static void scan_look(struct scan *scan)
 /* Before the first row of a part, or of what comes behind the last one. */
 static void write_bound(uint8_t out[SCAN_BOUND], uint8_t tag, uint32_t part)
 {
+    ASSERT(part <= STORE_PARTITIONS);
     out[0] = (uint8_t)(tag + part / STORE_PARTITIONS);
     put_u16(out + 1, (uint16_t)part);
 }
@@ -41,6 +44,7 @@ void scan_start_partitions(struct scan *scan, struct store_rocksdb *rocks,
                            uint32_t end)
 {
     *scan = (struct scan){0};
+    ASSERT(first < end);
     write_bound(scan->from, tag, first);
     write_bound(scan->to, tag, end);
     scan_between(scan, rocks, snapshot, SCAN_BOUND, 0);
@@ -53,12 +57,14 @@ bool scan_is_done(const struct scan *scan)
 
 void scan_next(struct scan *scan)
 {
+    ASSERT(!scan_is_done(scan));
     rocksdb_iter_next(scan->iterator);
     scan_look(scan);
 }
 
 enum status scan_end(struct scan *scan)
 {
+    ASSERT(scan->iterator != NULL && scan->read != NULL);
     char *problem = NULL;
     rocksdb_iter_get_error(scan->iterator, &problem);
     enum status status = problem_status(problem, "reading");

@@ -53,6 +53,7 @@ static enum status wait_for_merges(struct store_rocksdb *rocks)
 /* What goes wrong is noticed at the end. */
 static void file_start(struct sink *sink, struct store_rocksdb *rocks)
 {
+    ASSERT(sink->batch == NULL && sink->file == NULL);
     char *path = file_path(rocks->directory, sink->second);
     sink->file = rocksdb_sstfilewriter_create(rocks->files, rocks->options);
     if (path != NULL)
@@ -85,6 +86,7 @@ void sink_start_second(struct sink *second, struct store_rocksdb *rocks)
 void sink_put(struct sink *sink, const uint8_t *key, size_t key_length, const uint8_t *value,
               size_t length)
 {
+    ASSERT((sink->batch == NULL) != (sink->file == NULL)); /* it writes to one of them */
     if (sink->batch != NULL)
         rocksdb_writebatch_put(sink->batch, (const char *)key, key_length, (const char *)value,
                                length);
@@ -96,6 +98,7 @@ void sink_put(struct sink *sink, const uint8_t *key, size_t key_length, const ui
 void sink_merge(struct sink *sink, const uint8_t *key, size_t key_length, const uint8_t *value,
                 size_t length)
 {
+    ASSERT((sink->batch == NULL) != (sink->file == NULL)); /* it writes to one of them */
     if (sink->batch != NULL)
         rocksdb_writebatch_merge(sink->batch, (const char *)key, key_length, (const char *)value,
                                  length);
@@ -106,6 +109,7 @@ void sink_merge(struct sink *sink, const uint8_t *key, size_t key_length, const 
 
 void sink_delete(struct sink *sink, const uint8_t *key, size_t key_length)
 {
+    ASSERT((sink->batch == NULL) != (sink->file == NULL)); /* it writes to one of them */
     if (sink->batch != NULL)
         rocksdb_writebatch_delete(sink->batch, (const char *)key, key_length);
     else if (sink->problem == NULL)
@@ -126,6 +130,7 @@ void sink_delete_range(struct sink *sink, const uint8_t *from, size_t from_lengt
 /* A file for which there was no room, or no quota, is one that RocksDB never saw. */
 static enum status file_end(struct sink *sink, enum status wanted)
 {
+    ASSERT(sink->file != NULL);
     if (wanted == STATUS_OK && sink->problem == NULL)
         rocksdb_sstfilewriter_finish(sink->file, &sink->problem);
     rocksdb_sstfilewriter_destroy(sink->file);
@@ -170,6 +175,7 @@ enum status sink_finish(struct sink *sink, struct sink *second, struct store_roc
                         enum status wanted)
 {
     ASSERT(second == NULL || sink->file != NULL);
+    ASSERT(second == NULL || (second->second && second->file != NULL));
     if (sink->file != NULL)
         return finish_files(sink, second, rocks, wanted);
     if (wanted == STATUS_OK)

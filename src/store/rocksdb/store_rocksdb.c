@@ -127,6 +127,7 @@ static bool charge(struct opening *opening)
     if (!memory_charge(options->memory_budget, bytes))
         return refuse(opening, "the store needs %llu bytes of memory, more than is left",
                       (unsigned long long)bytes);
+    ASSERT(opening->rocks->charged == 0);
     opening->rocks->budget = options->memory_budget;
     opening->rocks->charged = bytes;
     return true;
@@ -160,6 +161,7 @@ static bool open_database(struct opening *opening)
         rocks->database = rocksdb_open_column_families(rocks->options, options->directory, 1,
                                                        families, tuned, &rocks->family, &text);
     asserted_leave(&before);
+    ASSERT((rocks->database == NULL) == (text != NULL));
     if (text == NULL)
         return true;
     refuse_status(opening, problem_peek(text), text);
@@ -181,6 +183,7 @@ static bool is_empty(struct store_rocksdb *rocks, enum status *status)
 
 static bool write_format(struct opening *opening)
 {
+    ASSERT(!opening->options.read_only);
     struct store_rocksdb *rocks = opening->rocks;
     uint8_t key = TAG_VERSION, value[4];
     put_u32(value, STORE_FORMAT_VERSION);

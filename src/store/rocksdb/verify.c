@@ -135,6 +135,7 @@ static enum status read_tokens(struct verify *verify)
 static enum status count_item_rows(struct verify *verify, struct scan *scan, const uint8_t *part,
                                    size_t length)
 {
+    ASSERT(length > 1);
     memset(verify->per_kind, 0, sizeof(verify->per_kind));
     for (; !scan_is_done(scan); scan_next(scan)) {
         struct store_reaction reaction;
@@ -153,6 +154,7 @@ static enum status kind_disagrees(struct verify *verify, const struct item *item
                                   int64_t value)
 {
     char unnamed[16];
+    ASSERT(name < KINDS);
     snprintf(unnamed, sizeof(unnamed), "kind %u", name);
     return disagree(verify, item, "the counter %s is %lld, but there are %llu reactions",
                     *verify->names[name] != '\0' ? verify->names[name] : unnamed, (long long)value,

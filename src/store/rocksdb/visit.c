@@ -15,6 +15,7 @@ typedef enum status visit_row_fn(struct visit *visit, const struct scan *row);
 
 static enum status bad_row(const struct scan *row)
 {
+    ASSERT(row->key != NULL && row->key_length > 0);
     log_error("store: a row with the tag %c cannot be decoded", row->key[0]);
     return STATUS_DAMAGED;
 }

@@ -1,0 +1,41 @@
+/*
+ * The queries of query/ on the hot tier in memory: this is what implements query/tier.h. An I/O thread
+ * gets an answer if memory alone has it (a page wholly on a shelf); a worker always does.
+ */
+#ifndef LAUD_HOT_MEMORY_QUERIES_H
+#define LAUD_HOT_MEMORY_QUERIES_H
+
+#include "hot/memory/hot_memory_priv.h"
+#include "query/tier.h"
+
+/* One request and who runs it. */
+struct memory_tier {
+    struct query_tier tier; /* first: functions get a pointer to it */
+    struct hot_memory *hot;
+    unsigned worker;                /* LOAD_NOBODY: an I/O thread */
+    uint64_t user_hash;             /* of the request's user, if it has one */
+    struct admission_pieces pieces; /* of FORGET and DROP */
+};
+
+static inline struct memory_tier *memory_tier_of(struct query_tier *tier)
+{
+    return (struct memory_tier *)tier;
+}
+
+/* newest.c: what the shelves have of a user. */
+enum status memory_newest(struct query_tier *tier, const struct query_page *page,
+                          struct hot_scratch *scratch, uint32_t *complete_after_s);
+enum status memory_merge(struct query_tier *tier, const struct query_page *page,
+                         const struct store_listed *stored, size_t count,
+                         struct hot_scratch *scratch);
+size_t memory_not_stored(struct query_tier *tier, struct id user, struct store_reaction *out,
+                         size_t limit);
+
+/* look_up.c: whether many users have a reaction on one item. */
+uint32_t memory_look_up(struct query_tier *tier, const struct query_lookup *lookup);
+void memory_settle(struct query_tier *tier, struct store_reaction *read, size_t count);
+
+/* Runs a query; false: it needs a worker, and nothing has changed. */
+hot_action_fn hot_memory_query;
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * Which of a request's items are on the shelves of a user. For a few items each shelf is scanned for
+ * each of them. For a page of them the page becomes a small probe table, and each shelf streams
+ * through it once, so that 200 items cost hardly more than 20.
+ */
+#include <string.h>
+
+#include "hot/memory/read.h"
+
+#define SCAN_ITEMS 12 /* up to so many, scanning for each is faster */
+
+static bool shelf_is_for(const struct shelf *shelf, struct item item)
+{
+    return shelf->type == item.type && ((shelf->flags & SHELF_WIDE) != 0) == id_is_wide(item.id);
+}
+
+static uint32_t probe_slot(const struct lookup *lookup, uint64_t lo)
+{
+    return (uint32_t)(lo * lookup->probe_factor >> lookup->probe_shift);
+}
+
+static void probe_build(struct lookup *lookup)
+{
+    const struct hot_request *request = lookup->request;
+    uint32_t bits = 6;
+    while ((1U << bits) < request->item_count * 4)
+        bits++;
+    ASSERT(1U << bits <= PROBE_HEADS);
+    lookup->probe_shift = 64 - bits;
+    lookup->probe_factor = hash_mix(lookup->hot->seed, 0) | 1;
+    memset(lookup->probe_heads, 0, sizeof(lookup->probe_heads[0]) << bits);
+    for (uint32_t i = 0; i < request->item_count; i++) {
+        uint16_t *head = &lookup->probe_heads[probe_slot(lookup, request->items[i].id.lo)];
+        lookup->probe_next[i] = *head;
+        *head = (uint16_t)(i + 1);
+    }
+}
+
+static void probe_mark(struct lookup *lookup, uint32_t at, uint64_t lo, uint64_t hi)
+{
+    struct hot_request *request = lookup->request;
+    for (; at != 0; at = lookup->probe_next[at - 1]) {
+        struct item item = request->items[at - 1];
+        if (item.id.lo == lo && item.id.hi == hi && item.type == lookup->shelf->type)
+            kind_set_add(&request->read.answers[at - 1].kinds, lookup->shelf->kind);
+    }
+}
+
+static void probe_visit(void *context, const uint64_t *lo, const uint64_t *hi,
+                        const uint32_t *times, size_t count)
+{
+    (void)times;
+    struct lookup *lookup = context;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = lookup->probe_heads[probe_slot(lookup, lo[i])];
+        if (__builtin_expect(at != 0, 0))
+            probe_mark(lookup, at, lo[i], hi != NULL ? hi[i] : 0);
+    }
+}
+
+static void shelf_scan_each(struct lookup *lookup)
+{
+    struct hot_request *request = lookup->request;
+    for (uint32_t i = 0; i < request->item_count; i++) {
+        if (!shelf_is_for(lookup->shelf, request->items[i]))
+            continue;
+        struct shelf_place place = shelf_find(&lookup->users->slab, lookup->shelf,
+                                              lookup->hot->scan, request->items[i].id);
+        if (place.chunk != 0)
+            kind_set_add(&request->read.answers[i].kinds, lookup->shelf->kind);
+    }
+}
+
+void lookup_walk_shelves(struct lookup *lookup)
+{
+    bool probe = lookup->request->item_count > SCAN_ITEMS;
+    if (probe)
+        probe_build(lookup);
+    for (struct shelf *shelf = &lookup->row->first; shelf != NULL;
+         shelf = user_next_shelf(lookup->users, shelf)) {
+        lookup->shelf_count++;
+        if (!(shelf->flags & SHELF_USED) || (lookup->kind >= 0 && shelf->kind != lookup->kind))
+            continue;
+        lookup->shelf = shelf;
+        if (probe)
+            shelf_visit(&lookup->users->slab, shelf, probe_visit, lookup);
+        else
+            shelf_scan_each(lookup);
+    }
+    user_touch(lookup->row);
+}

@@ -1,0 +1,105 @@
+/*
+ * The list of those followed is read first, and the answer is made in its place: the time of each entry
+ * becomes that of the reaction. The tier knows about nearly all of them; the store is asked about the
+ * others, many keys at a time, and the tier has the last word on each (tier.h has the rule).
+ */
+#include "query/friends.h"
+
+#include "base/assert.h"
+#include "query/list.h"
+
+#define READ_KEYS 128 /* asked of the store at a time */
+
+/* Asks the store about those that are unknown; *rows is increased by how many were asked about. */
+static enum status read_unknown(struct query_tier *tier, const struct query_lookup *lookup,
+                                size_t *rows)
+{
+    struct store_reaction keys[READ_KEYS];
+    uint32_t indices[READ_KEYS];
+    for (uint32_t at = 0; at < lookup->count;) {
+        size_t count = 0;
+        for (; at < lookup->count && count < READ_KEYS; at++) {
+            if (lookup->users[at].time_s != QUERY_UNKNOWN)
+                continue;
+            indices[count] = at;
+            keys[count++] = (struct store_reaction){
+                .user = lookup->users[at].id, .item = lookup->item, .kind = lookup->kind};
+        }
+        if (count == 0)
+            break;
+        *rows += count;
+        enum status status = store_read_reactions(tier->store, keys, count);
+        if (status != STATUS_OK)
+            return status;
+        tier->functions->settle(tier, keys, count);
+        for (size_t i = 0; i < count; i++)
+            lookup->users[indices[i]].time_s = keys[i].time_s;
+    }
+    return STATUS_OK;
+}
+
+static enum status look_up(struct query_tier *tier, const struct query_lookup *lookup)
+{
+    if (!tier->may_wait)
+        return tier->functions->look_up(tier, lookup) == 0 ? STATUS_OK : STATUS_BLOCKED;
+    size_t rows = 0;
+    enum status status = STATUS_OK;
+    tier->functions->read_begin(tier);
+    if (tier->functions->look_up(tier, lookup) > 0) {
+        ASSERT(tier->store != NULL);
+        status = read_unknown(tier, lookup, &rows);
+    }
+    tier->functions->read_end(tier, rows);
+    return status;
+}
+
+/* Keeps the users who have the reaction; returns how many. */
+static uint32_t keep_set(struct store_listed *users, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (users[i].time_s != QUERY_NOT_SET)
+            users[kept++] = users[i];
+    return kept;
+}
+
+/* Appends the answer. The list has at most one entry more than is allowed, which shows that. */
+static enum status read_friends(struct query_tier *tier, const struct hot_request *request,
+                                struct hot_scratch *scratch)
+{
+    struct query_page followed = {
+        .user = request->user,
+        .kind = request->list.follow,
+        .type = request->list.type,
+        .limit = LIMIT_FOLLOWEES + 1,
+        .any_order = true,
+    };
+    uint32_t first = scratch->listed_used;
+    enum status status = query_list_read(tier, &followed, scratch);
+    if (status != STATUS_OK)
+        return status;
+    struct query_lookup lookup = {.item = request->items[0],
+                                  .kind = request->name,
+                                  .users = scratch->listed + first,
+                                  .count = scratch->listed_used - first};
+    if (lookup.count > LIMIT_FOLLOWEES)
+        return STATUS_TOO_MANY_FOLLOWEES;
+    status = look_up(tier, &lookup);
+    if (status == STATUS_OK) {
+        scratch->listed_used = first + keep_set(lookup.users, lookup.count);
+        query_list_sort(scratch, first, request->list.limit);
+    }
+    return status;
+}
+
+void query_friends(struct query_tier *tier, struct hot_request *request,
+                   struct hot_scratch *scratch)
+{
+    uint32_t first = scratch->listed_used;
+    request->status = read_friends(tier, request, scratch);
+    if (request->status != STATUS_OK)
+        scratch->listed_used = first;
+    request->list.more = false;
+    request->list.first = first;
+    request->list.count = scratch->listed_used - first;
+}
