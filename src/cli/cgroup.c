@@ -1,7 +1,7 @@
 /*
  * In a container the list may name the cgroup as the host sees it, while the mount begins with the
- * container's own: directories that are not there are passed over, up to the mount itself, which is
- * the container's cgroup then.
+ * container's own cgroup. So directories that do not exist are skipped, up to the mount itself, which
+ * is then the container's cgroup.
  */
 #include "cli/cgroup.h"
 
@@ -18,7 +18,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A number alone on its line; "max", 0 and all else are no limit. */
+/* Parses a number that is alone on its line. "max", 0 and everything else mean no limit. */
 static uint64_t parse_limit(const char *text)
 {
     uint64_t value;
@@ -38,14 +38,14 @@ static uint64_t read_limit(const char *directory, const char *name)
     return read ? parse_limit(text) : CGROUP_NO_LIMIT;
 }
 
-/* The least on the way from mount/path up to the mount. */
+/* The lowest limit on the way from mount/path up to the mount. */
 static uint64_t least_above(const char *mount, const char *path, const char *name)
 {
     char directory[PATH_MAX];
     size_t root = strlen(mount);
     int length = snprintf(directory, sizeof directory, "%s%s", mount, path);
     if (length < 0 || (size_t)length >= sizeof directory || strstr(path, "/..") != NULL)
-        directory[root] = '\0'; /* out of our sight, or too long to be one */
+        directory[root] = '\0'; /* it is outside of the container, or too long to exist */
     uint64_t least = read_limit(directory, name);
     for (char *slash; (slash = strrchr(directory + root, '/')) != NULL;) {
         *slash = '\0';
@@ -54,7 +54,7 @@ static uint64_t least_above(const char *mount, const char *path, const char *nam
     return least;
 }
 
-/* Is `memory` among controllers with commas between? */
+/* Is `memory` in the list of controllers, which are separated by commas? */
 static bool has_memory(const char *controllers)
 {
     for (const char *at = controllers; *at != '\0'; at += *at == ',') {
@@ -66,7 +66,7 @@ static bool has_memory(const char *controllers)
     return false;
 }
 
-/* A line is number:controllers:path; version 2 has no controllers in it. */
+/* A line is number:controllers:path. Version 2 has no controllers in it. */
 static uint64_t limit_of_line(char *line, const char *mount)
 {
     char below[PATH_MAX];

@@ -1,9 +1,9 @@
 /*
- * Reads with the same code that a start uses, so what passes here will start. The other way round
- * that need not be: a start looks only at what it needs, and not into rows of the store.
+ * The directory is read with the same code that a start uses, so a start accepts what passes here. The
+ * opposite need not be true: a start reads only what it needs, and does not verify all rows of the
+ * store.
  *
- * The store comes first, because it has the names whose definitions the journal may not have any
- * more.
+ * The store is opened first, because it has the names whose definitions the journal may not have any more.
  */
 #include "cli/check.h"
 
@@ -26,8 +26,8 @@
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
 
 struct check {
-    struct names *names; /* defined so far */
-    bool names_known;    /* those that the journal may not have any more are there too */
+    struct names *names; /* the names that are defined so far */
+    bool names_known;    /* also those whose definitions the journal may not have any more */
     bool has_store;
     bool begun; /* an event was seen */
     bool dump;
@@ -48,7 +48,7 @@ static void check_help(void)
         "  - the store, if there is one: that the counter of each kind is the number of its\n"
         "    reactions, and that the reactions by user and those by item are the same;\n"
         "  - that the journal begins where the store ends, or before;\n"
-        "  - that the filters know everything the store has.\n"
+        "  - that the filters have everything that the store has.\n"
         "Files that the next start can build again (filters, boards, windowed boards) count as\n"
         "clean if they are missing, damaged or out of date; then the summary has a remark.\n"
         "A damaged file clock counts as damage, although only shown times depend on it.\n"
@@ -80,7 +80,7 @@ static enum status check_visit(void *context, const struct event *event, uint64_
 static void check_tell(void *context, const struct journal_report *report)
 {
     struct check *check = context;
-    progress_bar_tell(&check->progress, report->bytes_read, report->bytes_total);
+    progress_bar_show(&check->progress, report->bytes_read, report->bytes_total);
 }
 
 static void print_summary(FILE *out, const char *directory, const struct journal_report *report)
@@ -99,7 +99,7 @@ static void print_summary(FILE *out, const char *directory, const struct journal
                 journal_torn_meaning(report->torn_promise));
 }
 
-/* The journal, and what was found in it. */
+/* Verifies the journal and prints what was found. */
 static enum status check_journal(struct check *check, const char *directory,
                                  struct journal_report *report)
 {
@@ -113,7 +113,7 @@ static enum status check_journal(struct check *check, const char *directory,
     return status;
 }
 
-/* Damage outweighs what could not be looked at. */
+/* Damage is worse than something that could not be read. */
 static int check_worse(int result, enum status status, const char *problem)
 {
     if (status == STATUS_OK)
@@ -124,7 +124,7 @@ static int check_worse(int result, enum status status, const char *problem)
     return result == CHECK_DAMAGED ? result : CHECK_UNREADABLE;
 }
 
-/* Nothing can be held against it but itself. */
+/* The table of recorded times is checked by itself; nothing else has the same information. */
 static enum status check_times(const struct check *check, const char *data)
 {
     struct spans spans;
@@ -190,7 +190,7 @@ static int not_understood(const char *problem)
     return CHECK_UNREADABLE;
 }
 
-/* Of the server's options only the data directory is used here, wherever it is named. */
+/* Of the server's options only the data directory is used here; any source of options may name it. */
 int check_main(int argc, char **argv)
 {
     struct options options;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-/* Text from a record whose check was right but which need not be a name. */
+/* Prints text of a record with a valid checksum, which may still not be a valid name. */
 static void put_text(FILE *out, const char *text, size_t length)
 {
     putc('"', out);

@@ -1,9 +1,9 @@
 /*
- * One journal record as a line of JSON, for people and scripts:
+ * Prints one record of the journal as a line of JSON, for people and scripts:
  *
  *     {"position":96,"type":"set","time":1700000000,"user":"1","kind":"like","item":"video:42"}
  *
- * Names come from the DEFINE records seen before; ids are strings, as everywhere in the API.
+ * Names come from the DEFINE records before it. Ids are strings, as everywhere in the API.
  */
 #ifndef LAUD_CLI_CHECK_DUMP_H
 #define LAUD_CLI_CHECK_DUMP_H
@@ -14,12 +14,12 @@
 #include "base/names.h"
 #include "journal/event.h"
 
-/* Writes the line. */
+/* Prints the line. `names` must have all names of the event. */
 void check_dump(FILE *out, const struct names *names, const struct event *event, uint64_t position);
 
 /*
- * Keeps `names` up to date. DAMAGED: a definition contradicts an earlier one, or the event uses a
- * name that was never defined.
+ * Adds the name that the event defines, if it defines one. DAMAGED: a definition contradicts an
+ * earlier one, or the event uses a name that was never defined.
  */
 enum status check_names(struct names *names, const struct event *event);
 

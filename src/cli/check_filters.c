@@ -1,6 +1,6 @@
 /*
- * The filters are brought to the store's position the way a start does it, so what is compared with
- * the store is what a server would ask.
+ * The filters are advanced to the store's position in the same way as at a start. So what is compared
+ * with the store is what a server would use.
  */
 #include <inttypes.h>
 
@@ -13,7 +13,7 @@ enum { WINDOW_EVENTS = 65536 };
 
 static bool tell(void *context, uint64_t done, uint64_t total)
 {
-    progress_bar_tell(context, done, total);
+    progress_bar_show(context, done, total);
     return true;
 }
 
@@ -37,7 +37,7 @@ static enum status follow(struct check_store *check, uint64_t from)
     return status;
 }
 
-/* MORE: a start would make them anew, and `problem` says why. */
+/* MORE: a start would build them again, and `problem` says why. */
 static enum status load(struct check_store *check, bool has_journal)
 {
     uint64_t position = 0;
@@ -71,7 +71,7 @@ struct comparison {
 static void count_row(struct comparison *comparison)
 {
     if (++comparison->rows % WINDOW_EVENTS == 0)
-        progress_bar_tell(&comparison->progress, comparison->rows, comparison->rows_total);
+        progress_bar_show(&comparison->progress, comparison->rows, comparison->rows_total);
 }
 
 static enum status denied(struct check_store *check, struct item item, const char *what)

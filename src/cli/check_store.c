@@ -1,6 +1,6 @@
 /*
- * Every part is looked at even if the one before is damaged: whoever has to decide what to restore
- * wants to know all that is wrong.
+ * Every step runs even if the one before found damage, because whoever has to decide what to restore
+ * wants to see everything that is wrong.
  */
 #include "cli/check_store.h"
 
@@ -56,7 +56,7 @@ void check_store_close(struct check_store *check)
 
 static void tell_rows(void *context, const struct store_report *report)
 {
-    progress_bar_tell(context, report->rows, report->rows_total);
+    progress_bar_show(context, report->rows, report->rows_total);
 }
 
 static enum status verify_rows(struct check_store *check)

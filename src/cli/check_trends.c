@@ -1,6 +1,6 @@
 /*
- * The file of the windowed boards is loaded as a start loads it, and its position compared with the
- * store's and the journal's. There is nothing else it could be held to.
+ * The file of the windowed boards is loaded as a start loads it, and its position is compared with
+ * those of the store and the journal. Nothing else has the same information.
  */
 #include <inttypes.h>
 
@@ -47,7 +47,7 @@ enum status check_trends(struct check_store *check, const struct journal_report 
     else if (status == STATUS_DAMAGED)
         status = remark(check, check->problem);
     else if (status == STATUS_MORE)
-        status = STATUS_OK; /* they may be switched off */
+        status = STATUS_OK; /* windowed boards may be switched off */
     trends_free(trends);
     return status;
 }

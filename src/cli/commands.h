@@ -1,7 +1,7 @@
 /*
- * The subcommands of the program, by the table in commands.def. Each function is like
- * a main of its own: argv[0] is the subcommand's name, and it returns the exit status, 0 for done,
- * 1 for failed, 2 for not understood.
+ * The subcommands of the program, which are listed in commands.def. Each function works like a main of
+ * its own: argv[0] is the name of the subcommand, and it returns the exit status: 0 done, 1 failed, 2
+ * bad arguments.
  */
 #ifndef LAUD_CLI_COMMANDS_H
 #define LAUD_CLI_COMMANDS_H
@@ -22,12 +22,13 @@ enum {
     EXIT_NOT_UNDERSTOOD = 2,
 };
 
+/* The exit status for the result of a function. */
 int exit_of(enum status status);
 
-/* The subcommand of this name; NULL if there is none. */
+/* The subcommand with this name, or NULL. */
 command_fn *command_find(const char *name);
 
-/* What the program is, its subcommands, and where to find more. */
+/* Prints what the program is, its subcommands, and where to find more. */
 void command_help(FILE *out);
 
 #endif

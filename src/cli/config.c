@@ -27,7 +27,7 @@ static void config_help(void)
 }
 
 /*
- * Does no other process use it? A lock cannot be looked at, only had: this one is shared and held for a
+ * Does another process use it? A lock cannot be inspected, only taken: a shared lock is taken for a
  * moment.
  */
 static int check_lock(const char *data, char *problem, size_t size)
@@ -41,7 +41,7 @@ static int check_lock(const char *data, char *problem, size_t size)
     return EXIT_DONE;
 }
 
-/* The exit status; the options become what they come to. */
+/* Returns the exit status. The options are replaced by the effective ones. */
 static int config_check(struct options *options, char *problem, size_t size)
 {
     struct files files;

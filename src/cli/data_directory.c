@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/io.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -17,7 +18,7 @@
 #include "journal/file/journal_file.h"
 #include "store/rocksdb/store_rocksdb.h"
 
-/* What a data directory may hold. The others may stand in a file system or a repository from its start. */
+/* What a data directory may hold. Other names may be in a file system or a repository from its start. */
 static const char *const own_names[] = {"LOCK",        "journal",    "store",      "filters",
                                         "trends",      "boards",     "importing",  "clock",
                                         "filters.tmp", "trends.tmp", "boards.tmp", "importing.tmp",
@@ -26,7 +27,7 @@ static const char *const own_names[] = {"LOCK",        "journal",    "store",   
 struct entries {
     bool lock;
     bool journal;
-    char foreign[64]; /* the first of them, "": none */
+    char foreign[64]; /* the first name that is not ours; "": none */
 };
 
 static int entries_take(void *context, const char *name)
@@ -82,7 +83,7 @@ enum status data_directory_find(const char *path, char *problem, size_t size)
     return STATUS_BAD_ARGUMENT;
 }
 
-/* The directory that a new `path` would be an entry of. */
+/* The directory in which a new `path` would be created. */
 static void name_parent(const char *path, char *out, size_t size)
 {
     size_t length = strlen(path);
@@ -93,7 +94,7 @@ static void name_parent(const char *path, char *out, size_t size)
     snprintf(out, size, "%.*s", length > 0 ? (int)length : 1, length > 0 ? path : ".");
 }
 
-/* 0 or an errno. Root may write to /proc by its mode, but nobody can make a directory there. */
+/* 0 or an errno. By its mode root may write to /proc, but nobody can create a directory there. */
 static int may_write(const char *directory)
 {
     struct statfs system;
@@ -117,8 +118,8 @@ enum status data_directory_look_to_write(const char *path, char *problem, size_t
 }
 
 /*
- * For its owner alone: it says who liked what. The directory above is not ours: if it cannot be synced,
- * as when it may not be read, that is told.
+ * Only the owner may read the directory, because it shows who liked what. The parent directory is not
+ * ours: if it cannot be synced, for example because it may not be read, that is logged.
  */
 static bool make_directory(const char *path)
 {
@@ -150,9 +151,9 @@ int data_directory_lock(const char *path, bool make)
 }
 
 /*
- * What was served has to fit at the next start. Without a store nothing can be let go for it, so replay
- * may have half of what is kept for connections, of which there are none yet: for the little that goes
- * into memory in another order than it did while threads served it.
+ * What was served must fit again at the next start. Without a store nothing can be evicted to make
+ * room, so replay may also use half of the memory that is reserved for connections, which do not exist
+ * yet. It needs this for the little that is stored in another order than while threads served it.
  */
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget)
@@ -164,6 +165,7 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
         return false;
     }
     bool alone = options->store == OPTION_STORE_NONE;
+    ASSERT(sizes->budget <= sizes->memory && 4 * sizes->connections <= sizes->budget);
     budget->limit = sizes->budget;
     budget->reserve = alone ? sizes->connections / 2 : sizes->connections;
     budget->connections_max = 4 * sizes->connections;
@@ -176,7 +178,7 @@ bool data_directory_recover(struct recovered *parts, const struct options *optio
     return recovered;
 }
 
-/* Without this a mistyped --data would become a data directory. */
+/* Without this check a mistyped --data would become a new data directory. */
 static bool has_data(const char *path)
 {
     char journal[RECOVER_PATH_BYTES];
@@ -187,8 +189,8 @@ static bool has_data(const char *path)
     return false;
 }
 
-/* Is all of the journal in the store? Then there is nothing to write. */
-static bool is_carried(const struct offline *offline, const char *journal)
+/* Are all events of the journal in the store? Then nothing has to be written. */
+static bool is_applied(const struct offline *offline, const char *journal)
 {
     struct journal_report report = {0};
     struct journal_reading reading = {.from = store_position(&offline->parts.store->applier)};
@@ -222,7 +224,7 @@ static bool open_read_only(struct offline *offline)
     if (status != STATUS_OK)
         log_error("cannot read names from the store: %s", status_sentence(status));
     parts->options = &offline->options;
-    return status == STATUS_OK && recover_load_times(parts) && is_carried(offline, journal);
+    return status == STATUS_OK && recover_load_times(parts) && is_applied(offline, journal);
 }
 
 static bool uses_store(const struct offline *offline)
@@ -272,6 +274,7 @@ bool offline_open(struct offline *offline, bool make)
 
 void offline_close(struct offline *offline)
 {
+    ASSERT(offline->lock >= 0);
     if (offline->parts.journal != NULL)
         journal_close(offline->parts.journal);
     recover_close(&offline->parts);

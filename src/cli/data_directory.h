@@ -1,6 +1,6 @@
 /*
- * Taking a data directory: its lock, its share of memory, and all its parts as recover.h has them.
- * What goes wrong is said in the log.
+ * Opens a data directory: takes its lock, divides the memory, and recovers everything in it
+ * (recover.h). Failures are logged. Only the main thread calls these functions.
  */
 #ifndef LAUD_CLI_DATA_DIRECTORY_H
 #define LAUD_CLI_DATA_DIRECTORY_H
@@ -8,29 +8,33 @@
 #include "cli/recover.h"
 
 /*
- * May it be a data directory? OK: it is absent, empty, or ours. BAD_ARGUMENT: it is a file, or a directory
- * of somebody else's; IO_FAILED: that cannot be seen. Then `problem` is a sentence that names the thing.
- * Hidden files and lost+found are nobody's. Changes nothing.
+ * Checks whether this can be a data directory. OK: it is absent, empty, or a data directory.
+ * BAD_ARGUMENT: it is a file, or a directory with other things in it. IO_FAILED: it cannot be read.
+ * After a failure `problem` is a sentence that names the obstacle. Hidden files and lost+found are
+ * ignored. It changes nothing.
  */
 enum status data_directory_look(const char *path, char *problem, size_t size);
 
-/* The same for who makes none: it must be there, or it is BAD_ARGUMENT. */
+/* The same for commands that do not create a data directory: BAD_ARGUMENT if it is absent. */
 enum status data_directory_find(const char *path, char *problem, size_t size);
 
 /*
- * Can a server write there: into it, or, if it is absent, can it be made? `path` may be a data directory.
- * OK or IO_FAILED, with a sentence as above. Changes nothing, so a full disk is not seen.
+ * Checks whether a server can write into the directory or, if it is absent, create it. OK or
+ * IO_FAILED, with a sentence as above. It changes nothing, so it does not notice a full disk.
  */
 enum status data_directory_look_to_write(const char *path, char *problem, size_t size);
 
-/* The lock, to be closed at last; -1: it cannot be had. `make`: it may be absent. */
+/*
+ * Takes the lock and returns its file, which the caller closes at the end; -1: it cannot be taken, and
+ * the log says why. `make`: the directory is created if it is absent.
+ */
 int data_directory_lock(const char *path, bool make);
 
-/* Shares out memory and recovers. False: recover_close is still due. */
+/* Divides the memory and recovers. False: the log says why, and recover_close must still be called. */
 bool data_directory_recover(struct recovered *parts, const struct options *options,
                             struct sizes *sizes, struct memory_budget *budget);
 
-/* A directory that no server uses, with everything in its store and no hot tier. */
+/* A directory that no server uses, with all its events in the store and without a hot tier. */
 struct offline {
     struct options options; /* filled by the caller */
     struct sizes sizes;
@@ -39,14 +43,19 @@ struct offline {
     int lock;
 };
 
-/* After data_directory_look or _find. False: nothing is left open. */
-bool offline_open(struct offline *offline, bool make);
 /*
- * The same for who only reads: where the directory cannot be written, as on a read-only mount, nothing is
- * changed; all of the journal must be in the store then, as after a clean stop.
+ * Opens it, after data_directory_look or data_directory_find. False: the log says why, and nothing
+ * stays open.
+ */
+bool offline_open(struct offline *offline, bool make);
+
+/*
+ * The same for commands that only read. If the directory cannot be written, as on a read-only mount,
+ * nothing is changed; then all events of the journal must be in the store, as after a clean stop.
  */
 bool offline_open_to_read(struct offline *offline);
-/* The journal too, unless parts.journal is NULL: then somebody else has closed it. */
+
+/* Closes everything. If `parts.journal` is NULL, the caller has closed the journal already. */
 void offline_close(struct offline *offline);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starting and stopping: what was started last is stopped first. */
+/* Starting and stopping. What was started last is stopped first. */
 #include "cli/embedded.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/name_options.h"
 #include "hot/memory/hot_memory.h"
@@ -13,19 +14,19 @@
 #include "hot/delayed/hot_delayed.h"
 #endif
 
-/* A name's definition goes into the journal before the name can be used. */
+/* The definition of a name is appended to the journal before the name can be used. */
 static enum status record_name(void *context, enum name_role role, uint16_t index, const char *text,
                                size_t length)
 {
     struct recovered *parts = context;
     uint32_t time_s = (uint32_t)(timeline_now_ms(parts->timeline) / 1000);
     struct event event = event_define((uint8_t)role, index, text, length, time_s);
-    hot_memory_raise_time(parts->hot, time_s); /* nothing after it is earlier */
+    hot_memory_raise_time(parts->hot, time_s); /* no later event may have an earlier time */
     journal_append(parts->journal, &event);
     return STATUS_OK;
 }
 
-/* The same where no operation has passed journal_admit: at start the disk may be full already. */
+/* The same without an operation that was admitted before: at the start the disk may be full already. */
 static enum status record_first_name(void *context, enum name_role role, uint16_t index,
                                      const char *text, size_t length)
 {
@@ -34,7 +35,7 @@ static enum status record_first_name(void *context, enum name_role role, uint16_
     return status == STATUS_OK ? record_name(context, role, index, text, length) : status;
 }
 
-/* From here on decisions are recorded. */
+/* From now on decisions are recorded. */
 static bool start_recording(struct embedded *e)
 {
     char problem[256];
@@ -50,7 +51,7 @@ static bool start_recording(struct embedded *e)
     names_set_recorder(parts->names, record_name, parts);
     if (status != STATUS_OK)
         log_error("exclusive = %s: %s", e->options->exclusive, problem);
-    journal_kick(parts->journal); /* the kinds that made */
+    journal_kick(parts->journal); /* for the definitions of kinds that were just recorded */
     return status == STATUS_OK;
 }
 
@@ -84,7 +85,7 @@ static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 
 static bool start_projector(struct embedded *e)
 {
-    char problem[512] = "no memory for the hot tier's keeper";
+    char problem[512] = "there is no memory for the keeper of the hot tier";
     const struct recovered *parts = &e->parts;
     if (parts->store == NULL)
         return true;
@@ -143,6 +144,7 @@ bool embedded_open(struct embedded *e, const struct options *options, bool (*is_
 
 void embedded_parts(struct embedded *e, struct server_parts *parts)
 {
+    ASSERT(e->parts.hot != NULL && e->parts.journal != NULL);
     parts->names = e->parts.names;
     parts->hot = e->hot;
     parts->timeline = e->parts.timeline;
@@ -163,6 +165,7 @@ void embedded_parts(struct embedded *e, struct server_parts *parts)
 
 void embedded_turn(struct embedded *e)
 {
+    ASSERT(e->parts.timeline != NULL);
     timeline_turn(e->parts.timeline);
 }
 

@@ -1,17 +1,17 @@
 /*
  * The embedded shape of the server: one process with the hot tier in memory, a journal and a store in
- * one data directory, and a projector between them. This is its life, from the directory to the parts
- * that `net/` serves, and back:
+ * one data directory, and a projector between them. These functions take it from the directory to what
+ * `net/` serves, and back:
  *
- *   embedded_open    takes the directory, recovers it, starts the tier's threads
- *   server_start …   with embedded_parts; server_stop: writes are refused, replies on their way are
- *                    sent, every submission comes back
- *   embedded_stop    the projector applies what is durable, the tier's threads end, the journal is
+ *   embedded_open    locks the directory, recovers it, starts the threads of the hot tier
+ *   server_start …   with what embedded_parts has set. server_stop: writes are refused, replies that wait are
+ *                    sent, and every submission is done
+ *   embedded_stop    the projector applies what is durable, the threads of the hot tier end, the journal is
  *                    closed
- *   server_free      its connections hold memory of the parts
+ *   server_free      its connections use the budget, so it comes before embedded_close
  *   embedded_close
  *
- * By the main thread.
+ * Only the main thread calls these functions.
  */
 #ifndef LAUD_CLI_EMBEDDED_H
 #define LAUD_CLI_EMBEDDED_H
@@ -21,7 +21,7 @@
 #include "net/server.h"
 
 struct embedded {
-    const struct options *options; /* the caller's */
+    const struct options *options; /* the caller owns it */
     struct sizes sizes;
     struct memory_budget budget;
     struct exclusive exclusive;
@@ -30,23 +30,23 @@ struct embedded {
     struct projector *projector;
     struct embedded_metrics metrics;
     int lock;
-    bool stopped; /* it was asked to stop before it was open */
+    bool stopped; /* is_stopping was true before it was open */
 };
 
 /*
- * False: the log says why, or it was `stopped`; embedded_stop and embedded_close are due in any case.
- * `is_stopping` is asked now and then while that takes long.
+ * False: the log says why, or `stopped` is true. embedded_stop and embedded_close must be called in
+ * any case. `is_stopping` is called from time to time while opening takes long.
  */
 bool embedded_open(struct embedded *embedded, const struct options *options,
                    bool (*is_stopping)(void));
 
-/* What a server is made of, as far as it comes from here. */
+/* Sets the members of `*parts` that the embedded shape provides. */
 void embedded_parts(struct embedded *embedded, struct server_parts *parts);
 
-/* Every second or so. */
+/* Does periodic work. To be called about once a second. */
 void embedded_turn(struct embedded *embedded);
 
-/* Takes the exit status so far and returns the one that holds; the log says how it ended. */
+/* `code` is the exit status so far; returns the final one. The log says how the stop went. */
 int embedded_stop(struct embedded *embedded, int code);
 void embedded_close(struct embedded *embedded);
 

@@ -1,6 +1,6 @@
 /*
- * Each function fills one section of metrics.def from one module. A module that the server runs without
- * gets no source, so that its section is absent.
+ * Each function fills one section of metrics.def from one module. If the server runs without a module,
+ * no source is added for it, so that its section is absent.
  */
 #include "cli/embedded_metrics.h"
 

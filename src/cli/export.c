@@ -60,7 +60,7 @@ static int fails(const char *what, const char *path, int error)
 static void tell(void *context, uint64_t rows, uint64_t total)
 {
     struct exporting *exporting = context;
-    progress_bar_tell_rows(&exporting->progress, rows, total, rows);
+    progress_bar_show_rows(&exporting->progress, rows, total, rows);
 }
 
 static int write_rows(struct exporting *exporting)
@@ -82,7 +82,7 @@ static int write_rows(struct exporting *exporting)
     return EXIT_FAILED;
 }
 
-/* Its new name is on disk too. */
+/* Gives the file its final name, and syncs the directory so that the name is on disk too. */
 static int publish(const struct exporting *exporting)
 {
     char directory[PATH_MAX];

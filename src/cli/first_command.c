@@ -6,7 +6,7 @@
 #include "base/name_lists.h"
 #include "base/options.h"
 
-/* A host that can be typed after -h: a wildcard address is reached on loopback. */
+/* A host that can be typed after -h. A wildcard address is replaced by the loopback address. */
 static const char *reachable(const char *host)
 {
     return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "*") == 0 ? "127.0.0.1"
@@ -14,7 +14,7 @@ static const char *reachable(const char *host)
                                                                   : host;
 }
 
-/* One word for a shell, whatever is in it, without a backslash, which a log may double. */
+/* Quotes any text as one word for a shell, without a backslash, which a log may double. */
 static void quote(const char *text, char *out)
 {
     *out++ = '\'';
@@ -28,7 +28,7 @@ static void quote(const char *text, char *out)
     memcpy(out, "'", 2);
 }
 
-/* The first token in the file that may write; else the first one, which may read. */
+/* The first token in the file that may write; if there is none, the first one, which may read. */
 static const struct access_token *choose(const struct access *access)
 {
     for (uint32_t i = 0; i < access->count; i++)
@@ -37,7 +37,7 @@ static const struct access_token *choose(const struct access *access)
     return &access->tokens[0];
 }
 
-/* One that the token is for and that writes may use; if there is none, one that the token is for. */
+/* A type of the token that writes may use; if there is none, any type of the token. */
 static struct text choose_type(const struct access_token *token, const struct name_lists *lists)
 {
     const char *at = token != NULL ? token->types : "";

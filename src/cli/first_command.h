@@ -1,7 +1,7 @@
 /*
- * The first thing that somebody who has just started a server can type to see it work, as it is printed:
- * it runs in a shell as it stands. Where tokens are asked for, it takes one out of their file by itself;
- * the token is never part of it, because a log is read by more people than that file.
+ * The command that is printed when a server has started, with which a new user can try it. It can be
+ * copied into a shell as it is. If the server requires tokens, the command reads one from their file
+ * when it runs; it never contains a token, because more people can read a log than that file.
  */
 #ifndef LAUD_CLI_FIRST_COMMAND_H
 #define LAUD_CLI_FIRST_COMMAND_H
@@ -14,8 +14,8 @@
 #define FIRST_COMMAND_MAX 4096
 
 /*
- * As in "a first like: redis-cli …". `tokens` is the file of them; not looked at if there are none.
- * `types` are those that writes may use, as in --types.
+ * Writes a text like "a first like: redis-cli …". `tokens` is the path of the file of tokens; it is
+ * not used if there are no tokens. `types` is the list of types that writes may use, as in --types.
  */
 void first_command(const struct access *access, const char *tokens, const char *types,
                    const char *host, uint16_t port, char out[FIRST_COMMAND_MAX]);

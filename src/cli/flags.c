@@ -12,7 +12,7 @@ static const struct flag_row *row_find(const struct flag_row *rows, size_t count
     return NULL;
 }
 
-/* How many words it took; 0: `problem` has a sentence. */
+/* Returns how many words the flag took; 0: `problem` is a sentence. */
 static int row_take(const struct flag_row *row, int argc, char **argv, char *problem, size_t size)
 {
     const char *equals = strchr(argv[0], '=');
@@ -32,7 +32,7 @@ static int row_take(const struct flag_row *row, int argc, char **argv, char *pro
     return needs && equals == NULL ? 2 : 1;
 }
 
-/* One of the server's options: most take their value from the next word. */
+/* The number of words of an option of the server. Most have their value in the next word. */
 static int option_words(int argc, char **argv)
 {
     bool alone = strchr(argv[0], '=') != NULL || strcmp(argv[0], "--help") == 0;

@@ -1,6 +1,7 @@
 /*
- * Flags of a subcommand that also takes the server's options, and words that are no flags, such as a
- * directory and a file: those are sorted out here, and what is left is for options_read.
+ * Parses the arguments of a subcommand that has flags of its own, takes words such as a directory and
+ * a file, and also accepts the options of the server. Flags and words are removed here; the rest is
+ * for options_read.
  */
 #ifndef LAUD_CLI_FLAGS_H
 #define LAUD_CLI_FLAGS_H
@@ -13,29 +14,31 @@
 
 struct flag_row {
     const char *name;  /* without dashes */
-    const char *value; /* what stands for it in --help; NULL: it takes none */
+    const char *value; /* the placeholder for its value in --help; NULL: it takes no value */
     const char *help;
-    const char **text; /* gets the value, which stays argv's */
-    bool *given;       /* becomes true; may be NULL */
+    const char **text; /* is set to the value, which points into argv */
+    bool *given;       /* is set to true; may be NULL */
 };
 
 /*
- * Takes what is in the table, and up to `most` words that are no flags, out of argv[0 … *argc); words
- * that are not there stay as they are. False: `problem` has a sentence. "--help" is left.
+ * Removes from argv[0 … *argc) the flags that are in the table, and up to `most` words that are no
+ * flags. Entries of `words` for which there is no word are not changed. False: `problem` is a
+ * sentence. "--help" is not removed.
  */
 bool flags_take(const struct flag_row *rows, size_t count, int *argc, char **argv,
                 const char **words, size_t most, char *problem, size_t size);
 
 /*
- * Of the two words of `laud export DIR FILE` and the like: the first is the data directory, unless --data
- * names it. Without either it is that of the environment or the file of options; the default is for
- * servers alone. *file is NULL if there is none, or "-". With --data a first word that is a directory
- * must be the same one. False: `problem` has a sentence.
+ * Interprets the two words of `laud export DIR FILE` and similar commands. The first word is the data
+ * directory, unless --data names it. Without both, it comes from the environment or from the file of
+ * options; the default is only for servers. *file is NULL if there is no file or if it is "-". If
+ * --data is given and the first word is a directory, the two must be the same. False: `problem` is a
+ * sentence.
  */
 bool flags_take_directory(struct options *options, const char *const words[2], const char **file,
                           char *problem, size_t size);
 
-/* Takes every value of a flag that may be given up to `most` times. The same words apply. */
+/* Removes a flag that may be given up to `most` times, and sets `texts` to its values. False: as above. */
 bool flags_take_each(const struct flag_row *row, int *argc, char **argv, const char **texts,
                      size_t most, size_t *count, char *problem, size_t size);
 

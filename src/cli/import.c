@@ -1,6 +1,6 @@
 /*
- * Rows are read here, one line after the other; what becomes of them is the business of move/. A
- * file that was read in part is known again by its size, the time it was changed and its beginning.
+ * Reads the rows, one line after another; move/ imports them. A file that was read partly is
+ * recognized by its size, its modification time and its beginning.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,30 +25,30 @@
 #include "move/lines.h"
 #include "move/row.h"
 
-#define HEAD_BYTES     KIB(64) /* of a file, by which it is known again */
-#define BAD_SHOWN      10      /* lines that are told, with --skip-bad */
-#define PROGRESS_LINES 4096    /* between two looks at the clock */
+#define HEAD_BYTES     KIB(64) /* the beginning of a file, by which it is recognized */
+#define BAD_SHOWN      10      /* how many bad lines are printed, with --skip-bad */
+#define PROGRESS_LINES 4096    /* after so many lines the clock is read again */
 
 struct importing {
     struct offline offline;
     const char *path;   /* NULL: standard input */
-    const char *format; /* jsonl, csv, or NULL: by the name of the file */
-    const char *time;   /* of reactions that have none, as it was given; NULL: it was not */
+    const char *format; /* jsonl, csv, or NULL: decided by the name of the file */
+    const char *time;   /* the time of reactions that have none, as text; NULL: it was not given */
     uint32_t now_s;
-    uint32_t time_s; /* the same as a number; now if it was not given */
+    uint32_t time_s; /* the same as a number; if it was not given, the current time */
     bool skip_bad;
     bool from_start;
     bool future_as_now;
     bool is_csv;
     int fd;
-    uint64_t bytes; /* of the file, if it is one */
+    uint64_t bytes; /* the size of the source, if it is a regular file */
     struct move_source source;
     struct import *import;
     struct lines lines;
-    uint64_t first_line; /* before the first one that was read */
+    uint64_t first_line; /* the number of lines before the first one that was read */
     uint64_t bad;
     struct progress_bar progress;
-    struct import_redis redis; /* rows come from there if it has a URL */
+    struct import_redis redis; /* if it has a URL, the rows come from there */
 };
 
 static void import_help(const struct flag_row *rows, size_t count)
@@ -100,7 +100,7 @@ static int fails(const struct importing *importing, const char *what, const char
     return EXIT_FAILED;
 }
 
-/* Source */
+/* The source of the rows */
 
 static bool has_ending(const char *path, const char *ending)
 {
@@ -120,7 +120,7 @@ static bool choose_format(struct importing *importing)
     return false;
 }
 
-/* What a regular file is known again by. */
+/* Reads by what a regular file is recognized. */
 static int source_look(struct importing *importing)
 {
     struct stat status;
@@ -155,9 +155,9 @@ static int source_open(struct importing *importing)
     return result < 0 ? fails(importing, "cannot read", strerror(-result)) : EXIT_DONE;
 }
 
-/* Rows */
+/* The rows */
 
-/* True: go on. */
+/* Handles a bad line. True: go on with the next. */
 static bool line_is_bad(struct importing *importing, const char *problem)
 {
     importing->bad++;
@@ -194,11 +194,11 @@ static enum status line_take(struct importing *importing, struct text line, char
 static void tell(struct importing *importing)
 {
     if (importing->lines.number % PROGRESS_LINES == 0)
-        progress_bar_tell_rows(&importing->progress, importing->lines.offset, importing->bytes,
+        progress_bar_show_rows(&importing->progress, importing->lines.offset, importing->bytes,
                                importing->lines.number - importing->first_line);
 }
 
-/* OK: all lines were read. BAD_ARGUMENT: one was bad, and told. */
+/* OK: all lines were read. BAD_ARGUMENT: a line was bad, and this was printed. */
 static enum status take_lines(struct importing *importing)
 {
     char problem[512];
@@ -248,7 +248,7 @@ static void print_summary(const struct importing *importing, bool complete)
                         "imported, and importing them again changes nothing\n");
 }
 
-/* What came before a bad line is taken over all the same. */
+/* The lines before a bad line are imported all the same. */
 static int import_lines(struct importing *importing)
 {
     importing->progress = progress_bar_start("laud import", "importing", isatty(2));
@@ -283,7 +283,7 @@ static int resume(struct importing *importing)
     return code;
 }
 
-/* Directory */
+/* The data directory */
 
 static struct import_options import_options(struct importing *importing)
 {
@@ -336,13 +336,13 @@ static int import_into(struct importing *importing)
                    : import_redis_run(&importing->redis, importing->import,
                                       &offline->parts.store->reader, offline->parts.names);
         import_close(importing->import);
-        offline->parts.journal = NULL; /* closed with it */
+        offline->parts.journal = NULL; /* import_close has closed it */
     }
     offline_close(offline);
     return code;
 }
 
-/* As rows have it, or the word now. A time to come would be nobody's wish. */
+/* A time in the form that rows have, or the word now. A time in the future is refused as a mistake. */
 static bool read_time(struct importing *importing)
 {
     const char *time = importing->time;

@@ -1,6 +1,6 @@
 /*
- * A password on the command line can be read by everybody on the machine, so it is also taken from
- * the environment. The Redis is tried before the data directory is opened or even made.
+ * Every user of the machine can see a password on the command line, so the environment may have it
+ * instead. The Redis is tried before the data directory is opened or created.
  */
 #include "cli/import_redis.h"
 
@@ -26,7 +26,7 @@ struct run {
     struct redis_report report;
     struct progress_bar progress;
     char what[64];
-    bool flushed; /* the store has all reactions that were taken over */
+    bool flushed; /* the store has all reactions that were imported */
 };
 
 void import_redis_help(FILE *out)
@@ -93,12 +93,12 @@ static bool tell(void *context, const struct redis_report *report)
     snprintf(run->what, sizeof run->what, "importing, pattern %" PRIu64 " of %" PRIu64,
              report->pass, report->passes);
     uint64_t before = (report->pass - 1) * report->keys_total;
-    progress_bar_tell_rows(&run->progress, before + report->keys_looked,
+    progress_bar_show_rows(&run->progress, before + report->keys_looked,
                            report->passes * report->keys_total, report->rows);
     return true;
 }
 
-/* What the store has: asked for only once all reactions are handed in. */
+/* The number of reactions in the store. It is only asked for after all reactions were handed over. */
 static enum status count_reactions(void *context, struct text text, struct text kind,
                                    int64_t *count)
 {
@@ -172,7 +172,7 @@ static void print_summary(const struct run *run, bool complete)
         fprintf(stderr, "laud import: no key fits the pattern '%s'\n", report->unused);
 }
 
-/* What came before trouble is taken over all the same. */
+/* Everything before a failure is imported all the same. */
 static bool run_all(struct run *run)
 {
     enum status taken = redis_take_over(&run->redis->source, run->import, &run->report);

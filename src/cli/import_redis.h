@@ -1,6 +1,6 @@
 /*
- * `laud import --redis URL --pattern …`: what is said on the command line, and what is told about it
- * while it goes on and at the end. The taking over itself is move/redis.h.
+ * `laud import --redis URL --pattern …`: its arguments, its progress and its summary. The import
+ * itself is in move/redis.h. Only the main thread calls these functions.
  */
 #ifndef LAUD_CLI_IMPORT_REDIS_H
 #define LAUD_CLI_IMPORT_REDIS_H
@@ -13,23 +13,23 @@
 #include "store/store.h"
 
 struct import_redis {
-    const char *url; /* NULL: rows come from a file */
-    uint32_t time_s; /* of reactions without one */
+    const char *url; /* NULL: the rows come from a file */
+    uint32_t time_s; /* the time of reactions that have none */
     const char *pattern_texts[REDIS_PATTERNS];
     size_t pattern_count;
     bool skip_bad;
 
-    /* Made by import_redis_prepare. */
+    /* Set by import_redis_prepare. */
     struct redis_pattern patterns[REDIS_PATTERNS];
     struct redis_source source;
 };
 
 void import_redis_help(FILE *out);
 
-/* Reads what was said and tries the connection; the exit status, and what is wrong is said. */
+/* Parses the arguments and tries the connection. Returns the exit status; a failure is printed. */
 int import_redis_prepare(struct import_redis *redis);
 
-/* Takes everything over; the exit status. The store and the names are those of the import. */
+/* Imports everything. Returns the exit status. `reader` and `names` are those of the import. */
 int import_redis_run(struct import_redis *redis, struct import *import, struct store_reader *reader,
                      const struct names *names);
 

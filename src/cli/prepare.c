@@ -23,7 +23,7 @@ unsigned prepare_threads(const struct options *options)
     return options->threads ? (unsigned)options->threads : usable_cores();
 }
 
-/* What is wrong with the options whatever the machine and the data are. */
+/* Checks of the options that depend neither on the machine nor on the data. */
 static bool check_options(const struct options *options, char *problem, size_t size)
 {
     char reason[320];
@@ -43,7 +43,7 @@ static void choose(struct options *options, size_t index, uint64_t *field, uint6
     options->origin[index] = OPTION_FROM_CHOICE;
 }
 
-/* Did somebody ask for more than fits, or is it less than the usual number of connections? */
+/* Were the numbers given by somebody, or does not even the number of connections fit? */
 static bool is_worth_a_warning(const struct options *options, uint64_t places)
 {
     return places < options->max_connections ||
@@ -52,8 +52,9 @@ static bool is_worth_a_warning(const struct options *options, uint64_t places)
 }
 
 /*
- * A connection is an open file, and the usual limit of those is far below --max-connections. What does
- * not fit is refused by us, in words: at the system's limit nothing else could open a file either.
+ * A connection is an open file, and the usual limit of open files is far below --max-connections.
+ * Connections that do not fit are refused by the server with an error, because at the limit of the
+ * system it could open no other file either.
  */
 static bool share_files(struct options *options, struct files *files, char *problem, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * What a start looks at before it opens or makes any data: the options, the limit of open files, the
- * data directory from outside, the tokens, the ports. `laud serve` begins with it, and `laud config
+ * The checks of a start before it opens or creates any data: the options, the limit of open files, the
+ * data directory from outside, the tokens, the ports. `laud serve` begins with them, and `laud config
  * --check` does nothing else, so that both refuse the same.
  */
 #ifndef LAUD_CLI_PREPARE_H
@@ -10,18 +10,19 @@
 #include "base/options.h"
 #include "net/server.h"
 
-/* I/O threads. */
+/* The number of I/O threads. */
 unsigned prepare_threads(const struct options *options);
 
 /*
- * The exit status so far: EXIT_DONE; EXIT_NOT_UNDERSTOOD: an option has to be changed; EXIT_FAILED: the
- * machine does not allow it at the moment. Then `problem` is one sentence. Bounds the connections and
- * streams of the options by the open files there may be. server_free is due in any case.
+ * Returns the exit status so far: EXIT_DONE; EXIT_NOT_UNDERSTOOD: an option has to be changed;
+ * EXIT_FAILED: the machine does not allow it at the moment. After a failure `problem` is one sentence.
+ * The numbers of connections and live streams in the options are lowered to what the limit of open
+ * files allows. server_free must be called in any case.
  */
 int prepare(struct server *server, struct options *options, struct files *files, char *problem,
             size_t size);
 
-/* What the options come to: those that leave the choice to the server get what it chooses. */
+/* Replaces options that let the server choose by the values that it chooses. */
 void prepare_effective(struct options *options);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-#define QUIET_NS 1000000000ULL /* at the beginning, and between two lines */
+#define QUIET_NS 1000000000ULL /* nothing is shown before, and so much is between two lines */
 #define BAR_NS   100000000ULL  /* between two drawings of the bar */
 
 enum { BAR_CELLS = 30 };
@@ -13,7 +13,7 @@ struct progress_bar progress_bar_start(const char *program, const char *what, bo
 {
     uint64_t now = clock_monotonic_ns();
     return (struct progress_bar){
-        .program = program, .what = what, .started_ns = now, .told_ns = now, .bar = bar};
+        .program = program, .what = what, .started_ns = now, .shown_ns = now, .bar = bar};
 }
 
 double progress_bar_seconds(const struct progress_bar *progress)
@@ -33,9 +33,9 @@ static void draw(struct progress_bar *progress, unsigned percent, const char *re
 static bool is_due(struct progress_bar *progress)
 {
     uint64_t now = clock_monotonic_ns();
-    if (now - progress->told_ns < (progress->drawn ? BAR_NS : QUIET_NS))
+    if (now - progress->shown_ns < (progress->drawn ? BAR_NS : QUIET_NS))
         return false;
-    progress->told_ns = now;
+    progress->shown_ns = now;
     return true;
 }
 
@@ -49,7 +49,7 @@ static void tell(struct progress_bar *progress, uint64_t done, uint64_t total, c
         fprintf(stderr, "%s: %s: %u %%, %s\n", progress->program, progress->what, percent, rest);
 }
 
-void progress_bar_tell(struct progress_bar *progress, uint64_t done, uint64_t total)
+void progress_bar_show(struct progress_bar *progress, uint64_t done, uint64_t total)
 {
     char rest[32];
     if (!is_due(progress))
@@ -58,7 +58,7 @@ void progress_bar_tell(struct progress_bar *progress, uint64_t done, uint64_t to
     tell(progress, done, total, rest);
 }
 
-void progress_bar_tell_rows(struct progress_bar *progress, uint64_t done, uint64_t total,
+void progress_bar_show_rows(struct progress_bar *progress, uint64_t done, uint64_t total,
                             uint64_t rows)
 {
     char rest[96];

@@ -1,6 +1,6 @@
 /*
- * How far something long is, on standard error: nothing in its first second; then a bar that is
- * drawn over itself where a person watches, and a line a second elsewhere.
+ * Shows the progress of something that takes long, on standard error. In the first second it shows
+ * nothing. Then it draws a bar in place if a person watches, and otherwise prints one line a second.
  */
 #ifndef LAUD_CLI_PROGRESS_BAR_H
 #define LAUD_CLI_PROGRESS_BAR_H
@@ -12,24 +12,25 @@ struct progress_bar {
     const char *program;
     const char *what;
     uint64_t started_ns;
-    uint64_t told_ns;
+    uint64_t shown_ns; /* when it was last shown */
     bool bar;
-    bool drawn; /* a bar stands on the line */
+    bool drawn; /* a bar is on the current line */
 };
 
-/* `what` is being done; `bar`: standard error is a terminal, and nothing else is written there. */
+/* `what` names the work. `bar`: standard error is a terminal, and nothing else is written there. */
 struct progress_bar progress_bar_start(const char *program, const char *what, bool bar);
 
-/* Of `total`, which may be an estimate; 0: not known yet. */
-void progress_bar_tell(struct progress_bar *progress, uint64_t done, uint64_t total);
+/* Shows `done` of `total`, which may be an estimate; 0: the total is not clear yet. */
+void progress_bar_show(struct progress_bar *progress, uint64_t done, uint64_t total);
 
-/* The same, and how many rows that were. */
-void progress_bar_tell_rows(struct progress_bar *progress, uint64_t done, uint64_t total,
+/* The same, with the number of rows. */
+void progress_bar_show_rows(struct progress_bar *progress, uint64_t done, uint64_t total,
                             uint64_t rows);
 
-/* Takes a bar away again. Before anything else is printed. */
+/* Removes the bar. It must be called before anything else is printed. */
 void progress_bar_end(struct progress_bar *progress);
 
-double progress_bar_seconds(const struct progress_bar *progress); /* since its start */
+/* The seconds since progress_bar_start. */
+double progress_bar_seconds(const struct progress_bar *progress);
 
 #endif

@@ -1,13 +1,14 @@
 /*
  * Positions: F of the filter file, T of the file of the windowed boards, D of the store (all as of its
- * last flush), E the journal's end; F, T <= D <= E, and the journal has kept everything from F and T
- * on. Events from F to D concern the filters alone, those from T to D the boards, those from D to E
- * the hot tier, and later the store and the boards.
+ * last flush), E the end of the journal. F, T <= D <= E, and the journal still has everything after F
+ * and T. Events from F to D are only for the filters, those from T to D for the windowed boards, and
+ * those from D to E for the hot tier, and later for the store and the boards.
  */
 #include "cli/recover.h"
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "move/mark.h"
@@ -19,7 +20,7 @@ bool recover_is_stopping(struct recovered *r)
     return r->stopped;
 }
 
-/* How far the journal may have events that were taken over. */
+/* Reads up to where the journal may have imported events. */
 static bool read_mark(struct recovered *r)
 {
     enum status status = move_mark_read(r->options->data, &r->mark);
@@ -37,6 +38,7 @@ static bool read_mark(struct recovered *r)
 bool recover(struct recovered *r)
 {
     const char *data = r->options->data;
+    ASSERT(r->sizes != NULL && r->budget != NULL && r->names == NULL);
     snprintf(r->journal_directory, sizeof r->journal_directory, "%s/journal", data);
     snprintf(r->store_directory, sizeof r->store_directory, "%s/store", data);
     snprintf(r->filter_path, sizeof r->filter_path, "%s/filters", data);
@@ -53,6 +55,7 @@ bool recover(struct recovered *r)
     recover_boards(r);
     if (recover_is_stopping(r) || !recover_replay(r))
         return false;
+    ASSERT((r->hot == NULL) == r->offline && (r->source == NULL) == (r->store == NULL));
     if (r->hot != NULL)
         recover_kinds(r);
     return true;
@@ -60,6 +63,7 @@ bool recover(struct recovered *r)
 
 struct projector_options recover_projector(const struct recovered *r)
 {
+    ASSERT(r->store != NULL && r->source != NULL && r->filters != NULL);
     return (struct projector_options){
         .filter_path = r->filter_path,
         .source = r->source,

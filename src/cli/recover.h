@@ -1,8 +1,8 @@
 /*
- * From a data directory to a hot tier that knows everything: the store is opened, the filters before
- * it and the windowed boards are loaded and brought to its position, and what the journal has beyond
- * that is replayed into memory. If that is more than memory should hold, or was taken over
- * (move/mark.h), it is carried to the store first.
+ * Recovers a data directory into a hot tier with all its data: it opens the store, loads the filters
+ * and the windowed boards and advances them to the store's position, and replays into memory what the
+ * journal has after that position. If these events are more than memory should hold, or were imported
+ * (move/mark.h), they are written to the store first. Only the main thread calls these functions.
  */
 #ifndef LAUD_CLI_RECOVER_H
 #define LAUD_CLI_RECOVER_H
@@ -21,25 +21,25 @@
 #include "time/timeline.h"
 #include "trend/trends.h"
 
-/* Paths of the parts of a data directory. */
+/* The length of the paths in a data directory. */
 #define RECOVER_PATH_BYTES (OPTION_TEXT_MAX + 32)
 
 struct recovered {
-    /* The caller's */
+    /* Set by the caller, who owns what they point to. */
     const struct options *options;
     const struct sizes *sizes;
     struct memory_budget *budget;
     const struct exclusive *exclusive; /* for the hot tier */
-    uint64_t seed;                     /* a number nobody can guess */
-    bool offline;                      /* there is no hot tier, and all goes to the store */
-    bool (*is_stopping)(void);         /* asked now and then; NULL: nothing stops it */
+    uint64_t seed;                     /* a number that nobody can guess */
+    bool offline;                      /* there is no hot tier, and everything goes to the store */
+    bool (*is_stopping)(void);         /* called from time to time; NULL: nothing stops it */
 
-    struct timeline *timeline; /* of recorded times; it has begun unless this is offline */
-    uint32_t now_s;            /* by it, as far as is known: not later than now */
+    struct timeline *timeline; /* of recorded times; it has begun, unless this is offline */
+    uint32_t now_s;            /* a recorded time that is not later than now */
 
-    bool stopped; /* it was asked to, and recover() gives up: as if killed, but closing all */
+    bool stopped; /* is_stopping was true, so recover() gave up; everything must still be closed */
 
-    struct memory_budget filter_share; /* of the budget; outlives the filters */
+    struct memory_budget filter_share; /* a share of the budget; it must outlive the filters */
 
     char journal_directory[RECOVER_PATH_BYTES];
     char store_directory[RECOVER_PATH_BYTES];
@@ -49,38 +49,41 @@ struct recovered {
 
     struct move_mark mark; /* what was imported */
     struct names *names;
-    struct store *store;      /* NULL with --store none, as are the next */
-    struct filters *filters;  /* as of the store's position */
-    uint64_t filter_position; /* of the file they came from, 0: none */
-    struct trends *trends;    /* as of the store's position; NULL also with --trends no */
-    uint64_t trend_position;  /* of the file they came from, 0: none */
-    struct hot *hot;          /* NULL if offline */
+    struct store *store;      /* NULL with --store none, like the filters and the trends */
+    struct filters *filters;  /* at the store's position */
+    uint64_t filter_position; /* the position of the file they came from; 0: there was none */
+    struct trends *trends;    /* at the store's position; NULL also with --trends no */
+    uint64_t trend_position;  /* the position of the file they came from; 0: there was none */
+    struct hot *hot;          /* NULL if it is offline */
     struct journal *journal;
-    struct source
-        *source; /* of the journal, for catching up and for the projector; NULL without store */
+    struct source *source; /* reads the journal, here and for the projector; NULL without a store */
 };
 
-/* False: said why in the log, unless it was stopped; recover_close is still due. */
+/* False: the log says why, unless it was stopped. recover_close must still be called. */
 bool recover(struct recovered *recovered);
 
-/* For the parts of it: what takes long asks this, and ends with STOPPING. */
+/* Steps that take long call this; if it is true, they end with STOPPING. */
 bool recover_is_stopping(struct recovered *recovered);
 
-/* How a projector goes on from there, with the source; it has no `moved` yet. */
+/* The options with which a projector continues from here, with the source; `moved` is not set yet. */
 struct projector_options recover_projector(const struct recovered *recovered);
 
-/* recover_boards.c: from their file and the journal, or else they are counted in the background. */
+/*
+ * In recover_boards.c: loads the boards from their file and the journal, or counts them in the
+ * background.
+ */
 void recover_boards(struct recovered *recovered);
 
-/*
- * recover_times.c. Loads the table of a data directory; false: said why. Then takes note of a recorded
- * time. When all are known: begins, and follows what the hot tier records.
- */
+/* In recover_times.c: loads the table of recorded times of the directory. False: the log says why. */
 bool recover_load_times(struct recovered *recovered);
+
+/* Takes note of a recorded time: the timeline continues after it. */
 void recover_reach_time(struct recovered *recovered, uint32_t newest_s);
+
+/* All recorded times were noted: begins the timeline, and lets it follow what the hot tier records. */
 void recover_begin_time(struct recovered *recovered);
 
-/* Closes all but the journal, which goes first and is the caller's to close. */
+/* Closes everything except the journal, which the caller must close before. */
 void recover_close(struct recovered *recovered);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * The base that a hot tier stands on: the store at D, the filters and the windowed boards brought
- * there from F and T.
+ * What the hot tier builds on: the store at D, and the filters and windowed boards, advanced there
+ * from F and T.
  */
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "journal/file/source_file.h"
@@ -26,7 +27,7 @@ struct catch_up recover_catch_up(const struct recovered *r, struct recover_progr
     return (struct catch_up){.window = window_options(r),
                              .trends = r->trends,
                              .now_s = r->now_s,
-                             .progress = recover_progress_tell,
+                             .progress = recover_progress_report,
                              .context = progress};
 }
 
@@ -63,7 +64,7 @@ static bool rebuild_filters(struct recovered *r)
     if (!new_filters(r))
         return false;
     enum status status =
-        filters_rebuild(r->filters, &r->store->admin, recover_progress_tell, &progress);
+        filters_rebuild(r->filters, &r->store->admin, recover_progress_report, &progress);
     if (status != STATUS_OK) {
         recover_say_failed("build the filters from the store", status, "");
         return false;
@@ -72,19 +73,19 @@ static bool rebuild_filters(struct recovered *r)
     return true;
 }
 
-/* Is what the windowed boards would be taken along to imported, perhaps? No window has that. */
+/* May the events for the windowed boards be imported ones? Windowed boards do not count those. */
 static bool trends_meet_import(const struct recovered *r)
 {
     return r->trends != NULL && trends_position(r->trends) < r->mark.until;
 }
 
-/* From the file, and from the journal what came after it. */
+/* Loads the filters from their file, and adds the events of the journal after it. */
 static enum status load_filters(struct recovered *r, char *problem, size_t size)
 {
     struct recover_progress progress = recover_progress(r, "loading the filters");
     uint64_t reached = store_position(&r->store->applier);
     enum status status = filters_load(r->filters, r->filter_path, &r->filter_position,
-                                      recover_progress_tell, &progress, problem, size);
+                                      recover_progress_report, &progress, problem, size);
     if (status != STATUS_OK)
         return status;
     if (r->filter_position > reached) {
@@ -123,7 +124,7 @@ void recover_begin_trends(struct recovered *r, uint64_t position)
     r->trend_position = 0;
 }
 
-/* Without a good file they stand for the beginning. */
+/* Loads the windowed boards. Without a valid file they begin at position 0. */
 static bool load_trends(struct recovered *r)
 {
     char problem[512] = "";
@@ -149,7 +150,7 @@ static bool load_trends(struct recovered *r)
     return true;
 }
 
-/* What the filters, on their way, did not take them along to. They cannot be made from the store. */
+/* Advances the windowed boards, unless this was done with the filters. The store cannot rebuild them. */
 static void follow_trends(struct recovered *r)
 {
     char problem[512] = "";
@@ -177,7 +178,7 @@ bool recover_take_source(struct recovered *r, struct source *source)
     return source != NULL;
 }
 
-/* Nobody writes the journal yet, and what the store has of it is on disk. */
+/* Nobody writes the journal yet, and the store's events are durable in it. */
 bool recover_base(struct recovered *r)
 {
     if (!open_store(r) ||
@@ -188,5 +189,8 @@ bool recover_base(struct recovered *r)
     if (!load_trends(r) || !open_filters(r))
         return false;
     follow_trends(r);
+    ASSERT(r->stopped || r->filter_position <= store_position(&r->store->applier));
+    ASSERT(r->stopped || r->trends == NULL ||
+           trends_position(r->trends) == store_position(&r->store->applier));
     return !r->stopped;
 }

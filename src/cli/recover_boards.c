@@ -1,7 +1,8 @@
 /*
- * The boards' file stands for a position B. Where the store has gone on from there, to D, the journal
- * mostly still has what lies between, and only those items are looked at again. Nothing here keeps a
- * server from starting: whatever is wrong, the boards are counted anew while it serves.
+ * The file of the boards has the state at a position B. If the store has advanced from there to D, the
+ * journal usually still has the events between B and D, and only the items of those events are read
+ * again. No failure here keeps a server from starting: the boards are then counted again while it
+ * serves.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "hot/memory/hot_memory.h"
 #include "journal/file/cursor.h"
 
-#define ASK_EVENTS 65536 /* between two questions whether to stop */
+#define ASK_EVENTS 65536 /* after so many events it is checked whether the start must stop */
 
 struct following {
     struct recovered *r;
@@ -28,7 +29,7 @@ static enum status touch(void *context, const struct event *event, uint64_t posi
     return hot_memory_touch_boards(following->r->hot, event) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* The events between the file and the store. */
+/* Applies the events between the file and the store. */
 static enum status follow(struct recovered *r, uint64_t from, uint64_t to, char *problem,
                           size_t size)
 {

@@ -1,4 +1,4 @@
-/* An empty hot tier, and what it gets from the store: names, tokens and kinds. */
+/* Makes an empty hot tier and loads into it what the store has: names, tokens and kinds. */
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "cli/store_names.h"
@@ -50,8 +50,8 @@ static enum status restore_token(void *context, const struct store_token *token)
 }
 
 /*
- * They do not fit. Versions that had their times stand still while the clock was behind remembered all
- * of them as of the same second, for ever: those go at once, as if their time were over.
+ * The tokens do not fit. Earlier versions recorded all tokens with the same second while the clock was
+ * late, so those tokens never expired. They are dropped now, as if they had expired.
  */
 static enum status forget_tokens(struct recovered *r)
 {
@@ -82,7 +82,7 @@ static enum status restore_tokens(struct recovered *r)
     return status;
 }
 
-/* Names and tokens that the journal may not have any more. */
+/* Loads names and tokens that the journal may not have any more. */
 bool recover_words(struct recovered *r)
 {
     if (r->store == NULL)
@@ -95,7 +95,7 @@ bool recover_words(struct recovered *r)
     return restore_tokens(r) == STATUS_OK;
 }
 
-/* The kinds there are, once all names are known. */
+/* Registers the kinds, after all names are loaded. */
 void recover_kinds(struct recovered *r)
 {
     for (size_t i = 0; i < names_count(r->names); i++)

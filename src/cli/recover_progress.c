@@ -1,4 +1,4 @@
-/* Progress of a start in the log, and what is said when it fails. */
+/* Logs the progress of a start, and its failure. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
@@ -8,7 +8,7 @@
 struct recover_progress recover_progress(struct recovered *r, const char *what)
 {
     uint64_t now = clock_monotonic_ns();
-    return (struct recover_progress){.r = r, .what = what, .started_ns = now, .said_ns = now};
+    return (struct recover_progress){.r = r, .what = what, .started_ns = now, .logged_ns = now};
 }
 
 double recover_progress_seconds(const struct recover_progress *progress)
@@ -19,9 +19,9 @@ double recover_progress_seconds(const struct recover_progress *progress)
 bool recover_progress_is_due(struct recover_progress *progress)
 {
     uint64_t now = clock_monotonic_ns();
-    if (now - progress->said_ns < PROGRESS_NS)
+    if (now - progress->logged_ns < PROGRESS_NS)
         return false;
-    progress->said_ns = now;
+    progress->logged_ns = now;
     return true;
 }
 
@@ -30,7 +30,7 @@ double recover_percent(uint64_t done, uint64_t total)
     return total == 0 ? 0.0 : 100.0 * (double)done / (double)total;
 }
 
-bool recover_progress_tell(void *context, uint64_t done, uint64_t total)
+bool recover_progress_report(void *context, uint64_t done, uint64_t total)
 {
     struct recover_progress *progress = context;
     if (recover_progress_is_due(progress))
@@ -39,7 +39,7 @@ bool recover_progress_tell(void *context, uint64_t done, uint64_t total)
     return !recover_is_stopping(progress->r);
 }
 
-/* Stopping is no failure, and said by whoever asked for it. */
+/* STOPPING is no failure; whoever asked for the stop logs it. */
 void recover_say_failed(const char *what, enum status status, const char *problem)
 {
     if (status != STATUS_STOPPING)

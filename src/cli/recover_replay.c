@@ -1,11 +1,12 @@
 /*
- * Opens the journal and replays what it has after D into the hot tier; or, if that is more than memory
- * should hold or was imported, writes it to the store first.
+ * Opens the journal and replays the events after D into the hot tier. If these are more than memory
+ * should hold, or imported ones, they are written to the store first.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "hot/memory/hot_memory.h"
@@ -14,18 +15,18 @@
 #include "move/mark.h"
 #include "store/rocksdb/store_rocksdb.h"
 
-/* Events are handed to the hot tier in runs, so that it can look ahead. */
+/* Events are passed to the hot tier in runs, so that it can prefetch what the next ones need. */
 #define RUN 64
 
 struct replay {
     struct recovered *r;
-    uint32_t newest_s; /* time of any event */
+    uint32_t newest_s; /* the newest time of all events */
     struct recover_progress progress;
     uint64_t from;
-    bool too_much; /* for memory, or not for it: only names are taken from here on */
-    bool stopping; /* before the next event */
-    bool wrong;    /* an event of the last run contradicts those before it */
-    size_t run;    /* events of one, at most RUN */
+    bool too_much; /* the events are too many for memory, or imported: only names are used */
+    bool stopping; /* stop before the next event */
+    bool wrong;    /* an event of the last run contradicts earlier events */
+    size_t run;    /* how many events a run has, at most RUN */
     size_t count;
     uint64_t position; /* after the last of events[] */
     struct event events[RUN];
@@ -99,8 +100,8 @@ static struct journal_reading replay_reading(struct replay *replay)
 }
 
 /*
- * A run tells that one of its events is wrong, not which. This is as rare as a bug, so it is found
- * the slow way: once more from the beginning, each event alone.
+ * A run reports that one of its events is wrong, but not which one. Only a bug can cause that, so a
+ * slow search is enough: everything is replayed again from the beginning, with one event in each run.
  */
 static enum status name_wrong_event(struct replay *replay, struct journal_report *report)
 {
@@ -117,7 +118,10 @@ static enum status name_wrong_event(struct replay *replay, struct journal_report
     return status == STATUS_STOPPING ? status : STATUS_DAMAGED;
 }
 
-/* A server with a store lets go of segments that the store holds: --store none cannot do without them. */
+/*
+ * A server with a store removes segments whose events the store has, but --store none needs all of
+ * them.
+ */
 static void say_needs_store(const struct recovered *r, struct journal_report *report)
 {
     bool has_store = store_rocksdb_exists(r->store_directory) > 0;
@@ -156,13 +160,16 @@ static enum status open_journal(struct replay *replay, struct journal_report *re
     return status;
 }
 
-/* Is what comes next in the journal taken over, perhaps? No window has that. */
+/* May the next events of the journal be imported ones? Windowed boards do not count those. */
 static bool may_be_imported(const struct recovered *r)
 {
     return store_position(&r->store->applier) < r->mark.until;
 }
 
-/* Memory is not for so much, or not for this: it goes to the store first, and memory begins empty. */
+/*
+ * The events are too many for memory, or imported: they are written to the store, and the hot tier
+ * begins empty.
+ */
 static bool project_first(struct recovered *r, uint64_t end)
 {
     if (end == store_position(&r->store->applier))
@@ -188,7 +195,10 @@ static bool project_first(struct recovered *r, uint64_t end)
     return status == STATUS_OK && recover_hot(r) && recover_words(r);
 }
 
-/* An import was left, and all it did is in the store now: what follows is a server's own. */
+/*
+ * An import was interrupted, and all its events are in the store now. Later events are those of a
+ * server.
+ */
 static void close_mark(struct recovered *r, uint64_t end)
 {
     if (r->offline || r->mark.until != UINT64_MAX)
@@ -205,6 +215,7 @@ bool recover_replay(struct recovered *r)
     struct replay *replay = calloc(1, sizeof *replay);
     if (replay == NULL)
         return false;
+    ASSERT(r->journal == NULL && r->names != NULL);
     replay->r = r;
     replay->run = RUN;
     replay->progress = recover_progress(r, "replaying the journal");

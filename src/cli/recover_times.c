@@ -1,12 +1,14 @@
 /*
- * Where time goes on from at a start: behind everything that was recorded, whatever the clock says. What
- * that is becomes known bit by bit, and what comes before the journal is read goes by what is known then.
+ * At a start, time continues after everything that was recorded, whatever the clock says. The newest
+ * recorded time is found step by step. The steps before the journal is read use the newest time that
+ * was found by then.
  */
+#include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover.h"
 #include "hot/memory/hot_memory.h"
 
-/* Up to here is recorded, and up to what the store has. */
+/* Raises the timeline to `newest_s` and to the newest time in the store. */
 void recover_reach_time(struct recovered *r, uint32_t newest_s)
 {
     struct store_stats stats = {0};
@@ -16,18 +18,20 @@ void recover_reach_time(struct recovered *r, uint32_t newest_s)
     r->now_s = timeline_least(r->timeline);
 }
 
-/* All that was recorded is known: time goes on from there, whatever the clock says. */
+/* All recorded times were found, so time continues after them, whatever the clock says. */
 void recover_begin_time(struct recovered *r)
 {
+    ASSERT(r->hot != NULL);
     hot_memory_raise_time(r->hot, timeline_newest(r->timeline));
     timeline_follow(r->timeline, hot_memory_newest(r->hot));
     timeline_turn(r->timeline);
 }
 
-/* Which recorded times are of which times of the clock. */
+/* Loads the table that converts recorded times to times of the clock. */
 bool recover_load_times(struct recovered *r)
 {
     const char *data = r->options->data;
+    ASSERT(r->timeline == NULL);
     r->timeline = timeline_new(NULL);
     if (r->timeline == NULL)
         return false;

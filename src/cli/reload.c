@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-#define RELOADED "limit-" /* how the names of what is read again begin */
+#define RELOADED "limit-" /* the beginning of the names of all options that are read again */
 
 static void tell_what_stays(const struct options *started, const struct options *read)
 {

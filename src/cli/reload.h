@@ -1,7 +1,7 @@
 /*
- * SIGHUP: flags, environment and the INI file are read again, and the limits among them are set.
- * Nothing else changes while the server runs; what differs otherwise is told in the log. By the thread
- * that takes signals.
+ * SIGHUP: flags, environment and INI file are read again, and the limits among the options are set.
+ * Nothing else changes while the server runs; the log says which other options differ. Only the thread
+ * that takes signals may call it.
  */
 #ifndef LAUD_CLI_RELOAD_H
 #define LAUD_CLI_RELOAD_H
@@ -9,7 +9,7 @@
 #include "base/options.h"
 #include "net/server.h"
 
-/* `started` are the options the server was started with, from the same arguments. */
+/* `started` are the options with which the server was started, from the same arguments. */
 void reload(struct server *server, const struct options *started, int argc, char **argv);
 
 #endif

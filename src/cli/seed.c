@@ -23,7 +23,7 @@ uint64_t seed_new(void)
     return getrandom(&seed, sizeof seed, 0) == sizeof seed ? seed : clock_monotonic_ns();
 }
 
-/* 0, -ENOENT, another -errno; -EBADMSG: there is something else in it. */
+/* 0, -ENOENT or another -errno; -EBADMSG: the file has other content. */
 static int seed_read(const char *path, uint64_t *seed)
 {
     char text[LINE_BYTES + 2] = "";
@@ -38,7 +38,7 @@ static int seed_read(const char *path, uint64_t *seed)
     if (length != (ssize_t)LINE_BYTES)
         return -EBADMSG;
     *seed = strtoull(text + LINE_BYTES - 17, NULL, 16);
-    snprintf(again, sizeof again, LINE, *seed); /* anything else in it makes another line */
+    snprintf(again, sizeof again, LINE, *seed); /* it differs if the file has anything else */
     return strcmp(text, again) == 0 ? 0 : -EBADMSG;
 }
 

@@ -1,10 +1,10 @@
 /*
  * The seed of the hash tables: a number that nobody can guess, so that nobody can choose ids that all
- * fall into one place.
+ * have the same hash.
  *
- * A server without a store keeps it, in a file of the data directory. Which users and items share a
- * shard, and so its pages, follows from it: with the same seed the journal goes into memory as it did
- * while it was served, and whatever fitted then fits at the next start.
+ * A server without a store keeps its seed in a file of the data directory. The seed decides which
+ * users and items share a shard, and therefore its pages. With the same seed, replaying the journal
+ * fills memory in the same way as serving did, so that what fitted then fits at the next start.
  */
 #ifndef LAUD_CLI_SEED_H
 #define LAUD_CLI_SEED_H
@@ -13,11 +13,12 @@
 
 #define SEED_NAME "seed"
 
+/* A new random seed. */
 uint64_t seed_new(void);
 
 /*
- * That of the directory, made if it has none. One that cannot be read or written is told, and then it is
- * a new one: that is no error, for a start only may need somewhat more memory then.
+ * The seed of the directory, which is made if there is none. If it cannot be read or written, this is
+ * logged and a new seed is returned. That is no error: the start may only need somewhat more memory.
  */
 uint64_t seed_keep(const char *directory);
 

@@ -1,4 +1,4 @@
-/* The server from its options to its end; what is behind it has a file of its own (embedded.h). */
+/* Runs the server from its options to its end. Everything below net/ is in embedded.h. */
 #include "cli/serve.h"
 
 #include <inttypes.h>
@@ -23,20 +23,20 @@
 #include "net/server.h"
 #include "resp/face.h"
 
-#define TRIM_SECONDS 1        /* between two looks at what malloc could give back */
-#define ARENAS       2        /* of malloc; what each keeps for itself nobody counts */
-#define LARGE_BYTES  KIB(128) /* and from which on it keeps nothing; see bound_malloc */
-#define TRIM_PART    8        /* of what is left for the uncounted: then it gives all */
+#define TRIM_SECONDS 1 /* so often freed memory is returned to the system */
+#define ARENAS       2 /* arenas of malloc; the memory that each of them keeps is not counted */
+#define LARGE_BYTES  KIB(128) /* from this size on malloc keeps no freed block; see bound_malloc */
+#define TRIM_PART    8 /* if less than 1/8 of the uncounted memory is left, all is returned */
 
 /* What `serve` holds while it runs. */
 struct serving {
-    struct options options; /* as they hold */
-    struct options given;   /* as they were read */
+    struct options options; /* the effective options */
+    struct options given;   /* the options as they were read */
     struct files files;
-    int argc; /* where they came from */
+    int argc; /* the arguments that the options were read from */
     char **argv;
     struct embedded shape;
-    struct server server; /* all zero is one that never started */
+    struct server server; /* all zero: it never started */
     sigset_t signals;
 };
 
@@ -75,9 +75,9 @@ static void say_hello(const struct serving *s)
 }
 
 /*
- * What malloc keeps of what was freed is nobody's, and RocksDB makes much of it: each merge takes and
- * frees buffers among blocks that stay in its cache. Left alone, malloc learns from the first large
- * block that is freed to keep those, up to 32 MiB.
+ * No budget counts the freed memory that malloc keeps, and RocksDB causes much of it: each compaction
+ * allocates and frees buffers between blocks that stay in its cache. By default malloc begins to keep
+ * large blocks after the first one was freed, up to 32 MiB.
  */
 static void bound_malloc(void)
 {
@@ -85,7 +85,7 @@ static void bound_malloc(void)
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
 
-/* Is nearly all used that was left for what nobody counts? */
+/* Is nearly all of the memory in use that is reserved for what is not counted? */
 static bool is_beside_full(struct serving *s)
 {
     uint64_t beside = s->shape.sizes.memory - s->shape.sizes.budget;
@@ -93,7 +93,7 @@ static bool is_beside_full(struct serving *s)
            info_resident_bytes() > memory_used(&s->shape.budget) + beside - beside / TRIM_PART;
 }
 
-/* Sleeps until asked to stop, and tidies up now and then. */
+/* Waits for the signal to stop, and does periodic work. */
 static void wait_for_signal(struct serving *s)
 {
     const struct timespec pause = {.tv_sec = TRIM_SECONDS};
@@ -107,7 +107,7 @@ static void wait_for_signal(struct serving *s)
     log_info("%s: stopping; connections are drained first", strsignal(number));
 }
 
-/* The sources of metrics that net/ does not have itself. */
+/* Adds the sources of metrics that net/ does not have itself, and starts the server. */
 static bool start_server(struct serving *s)
 {
     char problem[512];
@@ -128,7 +128,7 @@ static bool start_server(struct serving *s)
     return true;
 }
 
-/* The signal that asks to stop, as long as nobody took it; 0: none did. */
+/* A pending signal that asks to stop; 0: there is none. */
 static int pending_stop(void)
 {
     sigset_t pending;
@@ -155,12 +155,12 @@ static int serve(struct serving *s)
         code = 0;
     }
     code = embedded_stop(&s->shape, code);
-    server_free(&s->server); /* its connections hold memory of the parts */
+    server_free(&s->server); /* its connections use the budget, so it comes first */
     embedded_close(&s->shape);
     return code;
 }
 
-/* Signals are taken by sigwait alone: every thread made from here on has them blocked. */
+/* Only sigwait takes signals: they are blocked in every thread that is created from now on. */
 static void block_signals(struct serving *s)
 {
     sigemptyset(&s->signals);
@@ -171,7 +171,7 @@ static void block_signals(struct serving *s)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Nothing is made before everything that can be refused was looked at. */
+/* Nothing is created before all checks have passed. */
 static int prepare_and_serve(struct serving *s)
 {
     char problem[1024];

@@ -1,8 +1,8 @@
-/* `laud serve`: the embedded shape, whole. */
+/* `laud serve`: runs the server in its embedded shape. */
 #ifndef LAUD_CLI_SERVE_H
 #define LAUD_CLI_SERVE_H
 
-/* As commands.h says. */
+/* See commands.h. */
 int serve_main(int argc, char **argv);
 
 #endif

@@ -8,32 +8,34 @@
 #include "cli/cgroup.h"
 #include "hot/memory/hot_memory.h"
 
-/* What memory may be pinned for a byte of journal, about. */
+/* About how much memory one byte of journal can keep from being evicted. */
 #define PINNED_FACTOR 3
 
 /*
- * What a process has beside what is counted: code, the journal's ring (twice, as it is mapped twice),
- * stacks of threads, malloc's slack, and with a store what RocksDB has for itself.
+ * The memory of the process that is not counted: code, the ring of the journal (twice, because it is
+ * mapped twice), stacks of threads, unused memory of malloc, and with a store the memory of RocksDB
+ * itself.
  */
 #define BESIDE_BYTES       MIB(28)
 #define BESIDE_PART        16
 #define BESIDE_BYTES_ALONE MIB(26)
 #define BESIDE_PART_ALONE  32
 
-/* Memory for one event of a window: what it folds to, and the store's rows of it. */
+/* Memory for one event of a window: its net effect, and its rows in the store's buffer. */
 #define WINDOW_EVENT_BYTES 512
 
 /*
- * Without a store whatever was accepted must fit again when the journal is replayed. Replay makes the same
- * changes, but not when memory is just as short: it may use cells of other pages. So this is left free while
- * the server serves: two pages of each shard, and a part of the budget for cells that are cut otherwise.
+ * Without a store, everything that was accepted must fit again when the journal is replayed. Replay
+ * makes the same changes, but the memory is not equally short at the same moments, so it may use cells
+ * of other pages. Therefore some memory stays free while the server serves: two pages of each shard,
+ * and 1/32 of the budget for cells that are divided differently.
  */
 #define REPLAY_BYTES (2ULL * 2 * LIMIT_SHARDS * SLAB_PAGE_BYTES)
 #define REPLAY_PART  32
 
-#define READY_PART 32 /* at most one part in so many is taken ahead of use */
+#define READY_PART 32 /* at most 1/32 of the memory is allocated before it is used */
 
-/* More than there ever is, and yet a sum of some, or with a position, stays within 64 bits. */
+/* No machine has that much, and the sum of several, or with a position, still fits into 64 bits. */
 #define GIVEN_MOST (1ULL << 60)
 
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
@@ -53,7 +55,7 @@ static bool has_limits(const struct options *options)
            options->limit_device_read.per_s > 0 || options->limit_device_write.per_s > 0;
 }
 
-/* The filters get what nobody else needs, and a little in any case: without a hot tier that will do. */
+/* The filters get what nobody else needs, but at least a little, which is enough without a hot tier. */
 static void share_rest(struct sizes *sizes, uint64_t left)
 {
     sizes->hot = hot_memory_least(sizes->budget) + sizes->tokens;

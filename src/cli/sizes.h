@@ -1,6 +1,6 @@
 /*
- * How --max-memory is shared out, where an option does not say otherwise. Fixed shares are small, so
- * that most of it is left to the hot tier, which takes what is there.
+ * How --max-memory is divided, as far as no option says it. Fixed shares are small, so that most of
+ * the memory remains for the hot tier, which uses whatever is there.
  */
 #ifndef LAUD_CLI_SIZES_H
 #define LAUD_CLI_SIZES_H
@@ -13,39 +13,43 @@
 #include "base/options.h"
 
 struct sizes {
-    uint64_t memory; /* the process's bound */
-    uint64_t budget; /* of it what is counted: not code, nor what libraries keep for themselves */
-    uint64_t connections;      /* of it kept for buffers: full of data, a server must still talk */
-    uint64_t replay;           /* without a store: kept for the next start, see sizes.c */
-    uint64_t ready;            /* of the hot tier, taken from the system at start */
-    uint64_t block_cache;      /* of the store */
-    uint64_t write_buffer;     /* of the store */
-    uint64_t trends;           /* windowed boards, at most */
-    uint64_t hot;              /* kept for the hot tier; most of the time it has more */
-    uint64_t tokens;           /* of ADD, at most; of the hot tier's */
-    uint64_t filters;          /* at most: all but the others' shares */
-    uint64_t window_events;    /* carried to the store at a time */
-    uint64_t checkpoint_bytes; /* of journal between checkpoints, so also replayed after a crash */
-    uint64_t lag_slow_bytes;   /* of journal that the store may be behind */
-    uint64_t lag_max_bytes;
-    uint64_t missing; /* bytes of the budget that the hot tier would need, or the filters */
+    uint64_t memory;      /* the limit of the process */
+    uint64_t budget;      /* the share that is counted: without code and memory of libraries */
+    uint64_t connections; /* reserved for buffers, so that a server that is full can still answer */
+    uint64_t replay;      /* without a store: reserved for the next start, see sizes.c */
+    uint64_t ready;       /* memory of the hot tier that is allocated at the start */
+    uint64_t block_cache; /* of the store */
+    uint64_t write_buffer;  /* of the store */
+    uint64_t trends;        /* windowed boards, at most */
+    uint64_t hot;           /* reserved for the hot tier; most of the time it has more */
+    uint64_t tokens;        /* idempotency tokens of ADD, at most; a share of `hot` */
+    uint64_t filters;       /* at most: everything except the other shares */
+    uint64_t window_events; /* how many events the projector writes to the store in one window */
+    uint64_t
+        checkpoint_bytes; /* bytes of journal between checkpoints, and so replayed after a crash */
+    uint64_t lag_slow_bytes; /* the lag above which writes are slowed down, in bytes of journal */
+    uint64_t lag_max_bytes;  /* the lag above which writes are refused */
+    uint64_t missing;        /* bytes that the budget lacks for the hot tier or the filters */
 };
 
-/* Less than this is too little for a store. */
+/* The least memory for a server with a store. */
 #define SIZES_STORE_MIN MIB(64)
 
-/* Likewise for a server without one. */
+/* The least memory for a server without a store. */
 #define SIZES_ALONE_MIN MIB(48)
 
-/* Less than this is too little for the filters. */
+/* The least memory for the filters. */
 #define SIZES_FILTERS_MIN MIB(1)
 
-/* The bound where none is given: half of what the machine has, or the cgroup may (cli/cgroup.h). */
+/*
+ * The default of --max-memory: half of what the machine has, or of what its cgroup allows
+ * (cli/cgroup.h).
+ */
 uint64_t sizes_usual_memory(const char *cgroups, const char *mount);
 
 struct sizes sizes_of(const struct options *options);
 
-/* False, and a sentence: with these options there can be no server. */
+/* False: with these options there is too little memory, and `problem` is a sentence. */
 bool sizes_suffice(const struct options *options, bool serves, char *problem, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * A store visits names in no particular order; they are restored in the order they were made.
+ * A store visits names in no particular order. They are restored in the order in which they were
+ * created.
  */
 #include "cli/store_names.h"
 

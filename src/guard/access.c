@@ -1,6 +1,7 @@
 /*
- * A token is looked for by comparing it with all there are, each over the whole length a token may
- * have: how long that takes says nothing about how much of a guess was right, nor of which token.
+ * A token is compared with all tokens of the file, each over the whole length that a token may have.
+ * So the time it takes reveals neither how much of a guess was right, nor which token it was similar
+ * to.
  */
 #include "guard/access.h"
 
@@ -23,7 +24,7 @@ static uint32_t words_differ(const struct access_token *token, const struct acce
     uint64_t differ = token->length ^ other->length;
     for (size_t i = 0; i < ACCESS_TOKEN_MAX / 8; i++)
         differ |= token->words[i] ^ other->words[i];
-    __asm__ volatile("" : "+r"(differ)); /* no early end */
+    __asm__ volatile("" : "+r"(differ)); /* keeps the compiler from ending the loop early */
     return (uint32_t)((differ | -differ) >> 63);
 }
 
@@ -54,7 +55,7 @@ bool access_has_type(const struct access_token *token, struct text type)
     }
 }
 
-/* The next word of the line, which loses it; empty: there is none. */
+/* Removes the next word from the line and returns it. Empty: there is none. */
 static struct text next_word(struct text *line)
 {
     size_t from = 0, to;
@@ -116,7 +117,7 @@ static bool take_types(struct access_token *token, struct text list)
     return true;
 }
 
-/* Takes one line; says what is wrong with it, or NULL. */
+/* Adds the token of one line. Returns what is wrong with the line, or NULL. */
 static const char *take_line(struct access *access, struct text line)
 {
     struct text role = next_word(&line), text = next_word(&line), types = next_word(&line);
@@ -130,7 +131,7 @@ static const char *take_line(struct access *access, struct text line)
     if (text.length < ACCESS_TOKEN_MIN || text.length > ACCESS_TOKEN_MAX || !is_printable(text))
         return "a token must be 16 to 128 printable characters";
     if (!take_types(&token, types))
-        return "the types must be names with commas between, in at most 255 bytes";
+        return "the types must be names that are separated by commas, at most 255 bytes long";
     if (next_word(&line).length > 0)
         return "there is something after the types";
     if (access_find(access, text) != NULL)
@@ -146,7 +147,7 @@ bool access_parse(struct access *access, const char *text, size_t length, char *
     const char *wrong = NULL;
     *access = (struct access){.tokens = calloc(ACCESS_TOKENS_MAX, sizeof(struct access_token))};
     if (access->tokens == NULL) {
-        snprintf(problem, size, "no memory for tokens");
+        snprintf(problem, size, "there is no memory for the tokens");
         return false;
     }
     for (unsigned number = 1; length > 0 && wrong == NULL; number++) {
@@ -185,7 +186,7 @@ static bool check_mode(int file, char *problem, size_t size)
     return false;
 }
 
-/* What is there, up to FILE_MAX + 1 bytes; less than 0: an errno. */
+/* Reads the file, at most FILE_MAX + 1 bytes. Less than 0: an errno. */
 static ssize_t read_whole(int file, char *text)
 {
     size_t length = 0;

@@ -1,7 +1,7 @@
 /*
- * A provider hands a whole /64 to one customer, who can use every address of it: so that is what is
- * counted. What a proxy forwards is a list that any client can begin as it likes; only what our own
- * proxies appended at its right end is known to be true.
+ * A provider gives a whole /64 network to one customer, who can use every address in it. So a limit
+ * counts the network. X-Forwarded-For is a list that a client can begin with anything; only the
+ * entries that our own proxies appended at its right end are reliable.
  */
 #include "guard/ip.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/decimal.h"
 
-#define V4_BITS 96 /* of the prefix that maps IPv4 */
+#define V4_BITS 96 /* the length of the prefix of mapped IPv4 addresses */
 
 static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -55,7 +55,7 @@ bool ip_parse(struct text text, struct ip *out)
     return inet_pton(AF_INET6, copy, out->bytes) == 1;
 }
 
-/* Digits alone, so many and up to `max`. */
+/* Parses a number of at most `digits` digits that is at most `max`. */
 static bool parse_number(struct text text, size_t digits, unsigned max, unsigned *out)
 {
     uint64_t number;
@@ -77,7 +77,9 @@ struct text ip_without_port(struct text host)
 
 bool ip_parse_host(struct text host, struct ip *out)
 {
-    if (ip_parse(host, out)) /* first: the end of an IPv6 address may look like a port */
+    if (ip_parse(
+            host,
+            out)) /* this comes first, because the end of an IPv6 address may look like a port */
         return true;
     host = ip_without_port(host);
     if (host.length < 2)

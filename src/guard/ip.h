@@ -1,7 +1,7 @@
 /*
- * Client addresses: as text, in lists of networks, and as what a limit counts. IPv4 is kept as IPv6
- * maps it (::ffff:a.b.c.d), so that one client is one address however it comes. Nothing is kept; any
- * thread may call.
+ * Client addresses: as text, in lists of networks, and as the key of a limit. An IPv4 address is
+ * stored as its mapped IPv6 address (::ffff:a.b.c.d), so that a client has one address whichever way
+ * it connects. Any thread may call these functions.
  */
 #ifndef LAUD_GUARD_IP_H
 #define LAUD_GUARD_IP_H
@@ -23,7 +23,7 @@ struct ip {
 
 struct ip_net {
     struct ip ip;
-    unsigned bits; /* of it that count */
+    unsigned bits; /* the length of the network's prefix */
 };
 
 struct ip_nets {
@@ -31,37 +31,38 @@ struct ip_nets {
     struct ip_net nets[IP_NETS_MAX];
 };
 
-/* All zero if the socket's address is of another family. */
+/* All zero if the socket's address is neither IPv4 nor IPv6. */
 struct ip ip_of_socket(const struct sockaddr *address);
 
-/* An address alone, without port or brackets. */
+/* Parses an address without port or brackets. */
 bool ip_parse(struct text text, struct ip *out);
 
-/* An address as some put it where a host is named: 10.0.0.1:80, [::1] and [::1]:80 too. */
+/* Parses an address that may have a port or brackets: 10.0.0.1:80, [::1] or [::1]:80. */
 bool ip_parse_host(struct text host, struct ip *out);
 
-/* Without the port at its end, if there is one; for a host that is a name, or in brackets. */
+/* The host without the port at its end, if there is one. The host is a name, or in brackets. */
 struct text ip_without_port(struct text host);
 
-/* The same back, terminated; IPv4 as such. */
+/* Writes the address as text with a terminator. A mapped IPv4 address is written as IPv4. */
 void ip_format(const struct ip *ip, char out[IP_TEXT_MAX]);
 
-/* What stands for its client: an IPv4 address, or the /64 of an IPv6 one. */
+/* The key of a client: its IPv4 address, or the /64 network of its IPv6 address. */
 struct id ip_client(const struct ip *ip);
 
 bool ip_is_loopback(const struct ip *ip);
 
 /*
- * Addresses and networks (10.0.0.0/8, ::1) with commas or spaces between. False: `problem` is one
- * sentence.
+ * Parses a list of addresses and networks (10.0.0.0/8, ::1) that are separated by commas or spaces. False:
+ * `problem` is one sentence.
  */
 bool ip_nets_parse(struct ip_nets *nets, const char *list, char *problem, size_t size);
 bool ip_nets_have(const struct ip_nets *nets, const struct ip *ip);
 
 /*
- * Goes on with a list as X-Forwarded-For has it, left to right: *client becomes the right-most address
- * that is none of ours, `peer` where the list cannot be trusted to the left of what is no address. Some
- * proxies put ports and brackets in.
+ * Reads one list of X-Forwarded-For; several lists are passed in their order. *client becomes the
+ * right-most address that is not one of our proxies. If an entry is no address, whatever is to the
+ * left of it cannot be trusted, and *client becomes `peer`. Entries may have ports and brackets, which
+ * some proxies add.
  */
 void ip_follow(const struct ip_nets *ours, struct text list, const struct ip *peer,
                struct ip *client);

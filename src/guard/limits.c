@@ -1,12 +1,13 @@
 /*
- * GCRA: a cell holds one time, when it will be empty again. A request moves it on by the interval of
- * its rate, and passes if that stays within a burst of now; so there is nothing to fill up and no
- * difference between a key that is not there and one whose time has passed.
+ * GCRA, the generic cell rate algorithm: a cell holds one time, at which it will be empty again. A
+ * request advances that time by the interval of its rate, and passes if the result is at most one
+ * burst after now. So nothing has to be refilled, and a missing key is the same as a cell whose time
+ * has passed.
  *
- * A set of cells is a cache line with a lock of its own, held for a few instructions; where only one
- * thread takes, nobody locks. A key's cell can only be in its set. Key and set are from a hash of 64
- * bits with a secret seed, and stand for who asked: that two share a cell happens once in a billion
- * times, and cannot be brought about from outside.
+ * A set of cells is one cache line with a lock of its own, which is held for a few instructions; with
+ * only one thread nobody locks. The cell of a key can only be in one set. Key and set come from a
+ * 64-bit hash with a secret seed. Two clients share a cell about once in a billion times, and nobody
+ * can cause that from outside.
  */
 #include "guard/limits.h"
 
@@ -30,7 +31,7 @@
 
 struct limit_set {
     _Alignas(64) atomic_bool locked;
-    uint32_t keys[CELLS]; /* 0: never used */
+    uint32_t keys[CELLS]; /* 0: the cell was never used */
     uint64_t empty_ns[CELLS];
 };
 
@@ -77,6 +78,7 @@ void limits_rates_of(const struct options *options, struct limit_rates *rates)
 static bool make_table(struct limits *limits, uint64_t bytes)
 {
     uint64_t count = 1;
+    ASSERT(limits->sets == NULL && limits->budget != NULL);
     while (2 * count * sizeof(struct limit_set) <= bytes)
         count *= 2;
     uint64_t size = count * sizeof(struct limit_set);
@@ -88,7 +90,7 @@ static bool make_table(struct limits *limits, uint64_t bytes)
         return false;
     }
     if (size >= HUGE_PAGE)
-        madvise(sets, size, MADV_HUGEPAGE); /* a kernel without them is only slower */
+        madvise(sets, size, MADV_HUGEPAGE); /* without huge pages it is only slower */
     memset((void *)sets, 0, size);
     limits->set_count = count;
     limits->sets = sets;
@@ -124,7 +126,7 @@ static void lock(const struct limits *limits, struct limit_set *set)
          limits->shared && atomic_exchange_explicit(&set->locked, true, memory_order_acquire);
          i++) {
         if (i >= SPINS)
-            sched_yield(); /* whoever has it does not run */
+            sched_yield(); /* the thread that holds the lock may not be running */
     }
 }
 
@@ -149,7 +151,10 @@ static uint32_t cell_key(uint64_t key)
     return (uint32_t)key != 0 ? (uint32_t)key : 1;
 }
 
-/* A lock on what is not in the cache waits for it, and everything behind waits too. */
+/*
+ * A lock that is not in the CPU cache would delay everything after it, so the cache line is loaded
+ * early.
+ */
 static void fetch_early(const struct limit_set *set)
 {
     __builtin_prefetch(set, 1);
@@ -163,7 +168,7 @@ static unsigned first_empty(const struct limit_set *set)
     return first;
 }
 
-/* When the cell of this key will be empty; the cell is made if need be. */
+/* The time at which the cell of this key will be empty. If the key has no cell, it gets one. */
 static uint64_t *find_cell(struct limits *limits, struct limit_set *set, uint64_t key,
                            uint64_t now_ns)
 {
@@ -187,9 +192,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Takes up to *count, at least one: how many were. Else how long until there is one. A time further
- * off than a burst comes from another rate, before a reload, or from a clock that jumped: it counts as
- * a whole burst.
+ * Takes up to *count operations, at least one, and sets *count to their number. Otherwise it returns
+ * the time until one can be taken. A time that is more than one burst away comes from another rate
+ * before a reload, or from a clock that jumped; it counts as one burst.
  */
 static uint64_t take_some(struct limits *limits, const struct limit_rule *rule, uint64_t key,
                           uint64_t now_ns, uint32_t *count)
@@ -213,6 +218,7 @@ static uint64_t take_some(struct limits *limits, const struct limit_rule *rule, 
 static void give_back(struct limits *limits, const struct limit_rule *rule, uint64_t key,
                       uint32_t count)
 {
+    ASSERT(count <= LEASED);
     uint64_t back_ns = count * atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     struct limit_set *set = set_of(limits, key);
     lock(limits, set);
@@ -246,7 +252,7 @@ static bool is_leased(const struct limit_lease *lease, struct id who, bool write
     return lease->left > 0 && lease->writes == writes && id_equal(lease->who, who);
 }
 
-/* Users differ from one request of a connection to the next; its address and device do not. */
+/* Requests of a connection often have different users, but always the same address and device. */
 static uint64_t take_one(struct limits *limits, enum limit_by by, bool writes, struct id who,
                          uint64_t now_ns, struct limit_lease *lease)
 {

@@ -1,13 +1,15 @@
 /*
- * Rate limits: how much one client address, one acting user and one device may ask for, reads and
- * writes apart. Each has a rate and a burst; what is refused takes nothing, in none of the three, and
- * is told how long to wait.
+ * Rate limits for each client address, each user and each device, separately for reads and writes. A
+ * limit has a rate and a burst. A refused operation counts against none of the three limits, and the
+ * refusal says how long to wait.
  *
- * Who asked how much is kept in a table of fixed size, charged to the budget when the first limit is
- * set and never before. In a full one the cell that would be empty first gives way: keys made up to
- * fill it push out those that asked for little, not those that are being held back.
+ * The state of all clients is in a table of fixed size, which is allocated and charged to the budget
+ * when the first limit is set. If a set of the table is full, the cell that would be empty first is
+ * replaced. So somebody who invents many keys replaces the cells of those who asked for little, not of
+ * those who are being limited.
  *
- * Any thread may take, with its own time. Rates are set by one thread at a time, while others take.
+ * Any thread may call limits_take, with its own time. One thread at a time may set rates, also while other
+ * threads call limits_take.
  */
 #ifndef LAUD_GUARD_LIMITS_H
 #define LAUD_GUARD_LIMITS_H
@@ -23,43 +25,47 @@
 
 enum limit_by { LIMIT_BY_IP, LIMIT_BY_USER, LIMIT_BY_DEVICE, LIMIT_BY_TOTAL };
 
-/* The rates of all limits, [0] of reads and [1] of writes. */
+/* The rates of all limits: [0] for reads and [1] for writes. */
 struct limit_rates {
     struct rate by[LIMIT_BY_TOTAL][2];
     bool dry_run;
 };
 
-/* One rate as it is used. Zero: no bound. */
+/* One rate in the form in which it is used. Zero: no bound. */
 struct limit_rule {
-    _Atomic uint64_t interval_ns; /* that one takes */
-    _Atomic uint64_t room_ns;     /* and all of a burst */
+    _Atomic uint64_t interval_ns; /* the time that one operation takes */
+    _Atomic uint64_t room_ns;     /* the time that a whole burst takes */
 };
 
 struct limit_set;
 
 struct limits {
-    _Atomic uint32_t active; /* bits 1 << enum limit_by for reads, << 8 for writes; 0: all is off */
+    _Atomic uint32_t
+        active; /* bits 1 << enum limit_by for reads, << 8 for writes; 0: all are off */
     atomic_bool dry_run;
     struct limit_rule rules[LIMIT_BY_TOTAL][2];
-    struct limit_set *sets; /* NULL until a limit is set; then until limits_free */
+    struct limit_set *sets; /* NULL until a limit is set; freed by limits_free */
     uint64_t set_count;     /* a power of two */
     uint64_t seed[2];
-    bool shared; /* more than one thread takes */
+    bool shared; /* more than one thread calls limits_take */
     struct memory_budget *budget;
-    _Atomic uint64_t cells_used; /* ever */
-    _Atomic uint64_t cells_lost; /* that gave way before they were empty */
+    _Atomic uint64_t cells_used; /* cells that were ever used */
+    _Atomic uint64_t cells_lost; /* cells that were replaced before they were empty */
 };
 
-/* Who asks. Those whose bit, 1 << enum limit_by, is not in `known` are not limited. */
+/*
+ * Who sends an operation. Bit 1 << enum limit_by of `known` says that this entry of `who` is set and
+ * limited.
+ */
 struct limit_ask {
     unsigned known;
     struct id who[LIMIT_BY_TOTAL];
 };
 
 /*
- * What a thread has taken of a limit ahead of need, for many requests of one connection at once: one
- * visit to the table in place of one each. To others it is taken meanwhile. All zero is none; what is
- * left must be given back (limits_return).
+ * Operations that a thread has taken from a limit in advance, for many requests of one connection. So
+ * the table is accessed once instead of once for each request. For other threads they count as taken.
+ * All zero: none. What is not used must be returned (limits_return).
  */
 struct limit_lease {
     struct id who;
@@ -68,42 +74,47 @@ struct limit_lease {
     bool writes;
 };
 
-/* All off. The seed is secret: it decides who shares a cell. Shared: more than one thread takes. */
+/*
+ * All limits are off at first. The seed is secret, because it decides which keys share a cell.
+ * `shared`: more than one thread will call limits_take.
+ */
 void limits_init(struct limits *limits, const uint64_t seed[2], bool shared,
                  struct memory_budget *budget);
 void limits_free(struct limits *limits);
 
-/* The rates that the options say. */
+/* The rates that the options set. */
 void limits_rates_of(const struct options *options, struct limit_rates *rates);
 
 /*
- * Sets all rates; a table of so many bytes is made if there is none and one is needed. What was taken
- * before counts on. False: no memory, and everything is as it was.
+ * Sets all rates. If one of them needs a table and there is none, a table of `table_bytes` is
+ * allocated. What was taken before still counts. False: there is no memory, and nothing was changed.
  */
 bool limits_set(struct limits *limits, const struct limit_rates *rates, uint64_t table_bytes);
 
-/* Which limits are on; once for a batch. */
+/* Which limits are on. It is called once for each batch. */
 static inline uint32_t limits_active(struct limits *limits)
 {
     return atomic_load_explicit(&limits->active, memory_order_acquire);
 }
 
 /*
- * Takes one read or write of all limits that are `active`. 0: taken. Else how many nanoseconds until
- * it could be, by the limit *by, and nothing was taken. `leases`, one for each limit, are the caller's.
+ * Takes one read or write from all limits that are `active`. 0: it is taken. Otherwise nothing is
+ * taken, *by is the limit that refused, and the result is the number of nanoseconds until it could be
+ * taken. The caller owns `leases`, one for each limit.
  */
 uint64_t limits_take(struct limits *limits, uint32_t active, const struct limit_ask *ask,
                      bool writes, uint64_t now_ns, struct limit_lease *leases, enum limit_by *by);
 
-/* This user is likely to be the next that asks: what that takes will be at hand. */
+/* This user will probably be the next: loads the user's cells into the CPU cache. */
 void limits_foresee(const struct limits *limits, struct id user, bool writes);
 
-/* Gives back what the leases hold, soon after. */
+/* Returns what the leases still hold. It must be called soon after limits_take. */
 void limits_return(struct limits *limits, struct limit_lease *leases);
 
-/* What stands for a device; false: the id is empty, too long or not printable. */
+/* Makes the key of a device. False: the id is empty, too long or not printable. */
 bool limits_device(const struct limits *limits, struct text id, struct id *out);
 
-uint64_t limits_cells(const struct limits *limits); /* that the table has */
+/* The number of cells of the table. */
+uint64_t limits_cells(const struct limits *limits);
 
 #endif

@@ -4,10 +4,10 @@
 
 #define WHOLE 1000
 
-/* What stands before the mark, without spaces around it; *rest is left with what stands behind. */
-static struct text cut(struct text *rest, char mark)
+/* Returns the text before the separator, trimmed; *rest becomes the text after it. */
+static struct text cut(struct text *rest, char separator)
 {
-    const char *found = rest->length > 0 ? memchr(rest->bytes, mark, rest->length) : NULL;
+    const char *found = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
     size_t length = found != NULL ? (size_t)(found - rest->bytes) : rest->length;
     struct text part = {rest->bytes, length};
     length += found != NULL;
@@ -15,7 +15,7 @@ static struct text cut(struct text *rest, char mark)
     return text_trim(part);
 }
 
-/* "1", "0.25": thousandths. Anything else is no wish at all. */
+/* Reads "1" or "0.25" as thousandths. Anything else counts as 0. */
 static uint16_t read_quality(struct text text)
 {
     unsigned value = 0, unit = WHOLE;
@@ -29,7 +29,7 @@ static uint16_t read_quality(struct text text)
     return (uint16_t)(value <= WHOLE ? value : 0);
 }
 
-/* Of a media type, behind its first semicolon. */
+/* The quality of a media type, from its parameters, which follow its first semicolon. */
 static uint16_t quality_of(struct text parameters)
 {
     while (parameters.length > 0) {

@@ -1,6 +1,7 @@
 /*
- * Which of two forms of a page a client asks for in its Accept headers: HTML for somebody who reads, or
- * JSON. HTML must be named, so that curl and libraries, which take anything, get JSON. Any thread.
+ * Decides which of two forms of a page a client wants by its Accept headers: HTML for people, or JSON.
+ * HTML must be named, so that curl and libraries, which accept anything, get JSON. Any thread may call
+ * these functions.
  */
 #ifndef LAUD_HTTP_ACCEPT_H
 #define LAUD_HTTP_ACCEPT_H
@@ -10,12 +11,12 @@
 
 #include "base/text.h"
 
-/* How much each is wanted, in thousandths. All zero at first: neither was named. */
+/* How much each form is wanted, in thousandths. All zero at first: neither was named. */
 struct accept {
     uint16_t html, json;
 };
 
-/* Notes what one Accept header says. What cannot be understood in it asks for nothing. */
+/* Adds what one Accept header says. What cannot be parsed in it is ignored. */
 void accept_take(struct accept *accept, struct text value);
 
 static inline bool accept_prefers_html(const struct accept *accept)

@@ -4,14 +4,14 @@
 #include "op/cursor.h"
 #include "op/op.h"
 
-/* Bytes that may be written for one. */
+/* How many bytes may be written for each. */
 #define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 4)
 #define COUNTER_ROOM (NAME_ROOM + DECIMAL_MAX + 1)
 #define LISTED_ROOM  ((size_t)LIMIT_ITEM_TEXT + DECIMAL_MAX + 24)
-#define CHANGE_ROOM  64 /* the words of a change */
+#define CHANGE_ROOM  64 /* the fixed text of a change */
 #define ITEM_ROOM    ((size_t)128)
 
-/* What an answer is written from; see answer_write. */
+/* The arguments of answer_write. */
 struct source {
     const struct hot_request *request;
     const struct hot_scratch *scratch;
@@ -20,7 +20,7 @@ struct source {
     bool single;
 };
 
-/* Writes the answer to a request; one for each shape. */
+/* Writes the answer to a request. There is one function for each shape. */
 typedef bool write_fn(struct buffer *out, const struct source *source);
 
 static char *put(char *at, const char *bytes, size_t length)
@@ -45,7 +45,7 @@ static char *put_name(char *at, const struct names *names, uint8_t index)
     return put_quoted(at, name->text, name->length);
 }
 
-/* Takes the comma behind the last one off again. */
+/* Replaces the comma after the last entry, if there is one, by the end of the list. */
 static char *put_end(char *at, char end)
 {
     at -= at[-1] == ',';

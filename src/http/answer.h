@@ -1,6 +1,6 @@
 /*
- * The JSON of what the hot tier answered. It goes straight into buffers; names, ids and items need
- * no escaping, because nothing that would is ever taken for one.
+ * Writes the answers of the hot tier as JSON, directly into buffers. Names, ids and items need no
+ * escaping, because their syntax allows no character that would. Any thread may call these functions.
  */
 #ifndef LAUD_HTTP_ANSWER_H
 #define LAUD_HTTP_ANSWER_H
@@ -13,23 +13,26 @@
 #include "hot/hot.h"
 
 /*
- * The request was run and its status is OK; `items` are its items as they were asked for. `single`:
- * the answer to one thing, not to an array; then a change ends behind "count":, for the number to
- * come. False: no memory, as in all here.
+ * Writes the answer to a request whose status is OK. `items` are the words of its items in the
+ * client's request. `single`: the request was for one thing, not for an array; then the answer to a
+ * change ends after "count":, and answer_write_count writes the rest. False: there is no memory, as
+ * for all functions here.
  */
 bool answer_write(struct buffer *out, const struct hot_request *request,
                   const struct hot_scratch *scratch, const struct names *names,
                   const struct text *items, bool single);
 
-/* The end of a change: the counter of that name in a COUNTS of one item. */
+/* Writes the end of a change: the value of counter `name` in the answer to COUNTS of one item. */
 bool answer_write_count(struct buffer *out, const struct hot_request *request,
                         const struct hot_scratch *scratch, uint8_t name);
 
 /* {"error":{"code":"…","message":"…"}} */
 bool answer_write_error(struct buffer *out, enum status status, const char *sentence);
 
-/* A string with its quotes, escaped; bytes that are not printable ASCII are question marks. */
+/* Writes a string with its quotes, escaped. A byte that is not printable ASCII becomes "?". */
 bool answer_write_string(struct buffer *out, const char *text);
-bool answer_write_text(struct buffer *out, const char *text); /* as it is */
+
+/* Writes the text unchanged. */
+bool answer_write_text(struct buffer *out, const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 
 #define SCHEME "Bearer "
 
-/* One behind a proxy of ours is whom that says it is. */
+/* If the peer is one of our proxies, the client is the address that the proxy reports. */
 static struct ip client_of(const struct conn *conn, const struct request *request,
                            const char *bytes)
 {

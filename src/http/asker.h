@@ -1,6 +1,7 @@
 /*
- * Who a request comes from, as its head says: the token it shows, the client behind a proxy, and the
- * device. All of it is noted in the connection, for this request alone. By the connection's thread.
+ * Who sent a request, by its head: the token, the address of the client (behind a proxy, the address
+ * that the proxy reports), and the device. They are stored in the connection, for this request only.
+ * Only the connection's own thread may call these functions.
  */
 #ifndef LAUD_HTTP_ASKER_H
 #define LAUD_HTTP_ASKER_H
@@ -8,13 +9,13 @@
 #include "http/request.h"
 #include "net/conn.h"
 
-/* Authorization: Bearer and a token; one that is none is logged. */
+/* Reads the token of "Authorization: Bearer". A token that the server does not have is logged. */
 void asker_take_token(struct conn *conn, const struct request *request, const char *bytes);
 
-/* Client and device, for the limits. False: no device can have such an id. */
+/* Reads client and device, for the limits. False: the device's id is not valid. */
 bool asker_take_client(struct conn *conn, const struct request *request, const char *bytes);
 
-/* Why one without a token that is known is refused. */
+/* The sentence that refuses a request without a valid token. */
 const char *asker_refusal(const struct request *request);
 
 #endif

@@ -1,12 +1,13 @@
 #include "http/chunk.h"
 
+#include "base/assert.h"
 #include "base/hex.h"
 #include "base/limits.h"
 #include "http/head.h"
 
 #define SIZE_DIGITS 8
 
-/* The line at scan->at, without its CR LF. */
+/* Reads the line at scan->at, without its CR LF. */
 static enum status take_line(struct chunk_scan *scan, const char *bytes, size_t length,
                              const char **line, size_t *line_length)
 {
@@ -44,7 +45,7 @@ static enum status read_size(struct chunk_scan *scan, const char *line, size_t l
     return STATUS_OK;
 }
 
-/* OK also at the end of all: the caller sees it by the empty line. */
+/* The trailers end with an empty line, which is OK here as well; the caller looks for it. */
 static enum status read_trailer(struct chunk_scan *scan, const char *line, size_t length)
 {
     return ++scan->trailers <= LIMIT_HTTP_HEADERS && head_is_field(line, length)
@@ -73,6 +74,7 @@ enum status chunk_read(struct chunk_scan *scan, const char *bytes, size_t length
                        struct buffer *body)
 {
     enum status status = STATUS_OK;
+    ASSERT(scan->at <= length); /* the caller passes the same bytes again, and more */
     while (status == STATUS_OK) {
         const char *line;
         size_t line_length = 0;

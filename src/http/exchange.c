@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "http/answer.h"
 #include "http/origin.h"
 #include "http/page.h"
@@ -18,7 +19,7 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
     if (sentence != exchange->sentence)
         snprintf(exchange->sentence, sizeof exchange->sentence, "%s", sentence);
     exchange->status = status;
-    exchange->allow = 0; /* whatever was found out before */
+    exchange->allow = 0; /* it may be set from an earlier answer */
     exchange->fields = NULL;
     exchange->next = exchange->count;
 }
@@ -26,16 +27,16 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
 void exchange_take_origin(struct exchange *exchange, const struct loop *loop, const char *bytes)
 {
     struct text origin = request_text(bytes, exchange->reader.request.origin);
-    exchange->origin_known = false;
+    exchange->origin_allowed = false;
     if (origin.length == 0 || origin.length >= sizeof exchange->origin)
         return;
     memcpy(exchange->origin, origin.bytes, origin.length);
     exchange->origin[origin.length] = '\0';
-    exchange->origin_known =
+    exchange->origin_allowed =
         origins_have(loop->server->parts.options->cors_origin, exchange->origin);
 }
 
-/* All methods that something at this path takes. */
+/* All methods that a route or a page at this path accepts. */
 static unsigned methods_at(const struct target *target)
 {
     unsigned methods = route_methods(target);
@@ -50,7 +51,7 @@ static unsigned methods_at(const struct target *target)
     return methods != 0 ? methods | 1U << VERB_OPTIONS : 0;
 }
 
-/* The operations of a batch are counted; each is looked at when its turn comes. */
+/* Counts the operations of a batch. Each operation is checked when it is its turn. */
 static void begin_batch(struct exchange *exchange)
 {
     const json_t *operations = json_object_get(exchange->json.root, "operations");
@@ -75,13 +76,13 @@ static void begin_batch(struct exchange *exchange)
 
 static void begin_route(struct exchange *exchange)
 {
-    enum status status = words_check_known(exchange, exchange->sentence, sizeof exchange->sentence);
+    enum status status = words_check_names(exchange, exchange->sentence, sizeof exchange->sentence);
     exchange->count = 1;
     if (status != STATUS_OK)
         exchange_refuse(exchange, status, exchange->sentence);
 }
 
-/* The headers say that the body is no JSON, or not plainly. */
+/* The headers say that the body is not JSON, or that it is encoded. */
 static void refuse_type(struct exchange *exchange, const char *bytes)
 {
     const struct request *request = &exchange->reader.request;
@@ -100,7 +101,7 @@ static void refuse_type(struct exchange *exchange, const char *bytes)
     exchange_refuse(exchange, STATUS_NOT_JSON, exchange->sentence);
 }
 
-/* Reads the body where one is taken, and refuses it where none is. */
+/* Parses the body if the request may have one, and refuses it if not. */
 static bool take_body(struct exchange *exchange, struct loop *loop, const char *bytes,
                       struct text body)
 {
@@ -122,8 +123,8 @@ static bool take_body(struct exchange *exchange, struct loop *loop, const char *
     return status == STATUS_OK;
 }
 
-/* Tells what is taken at this path, since it is not what was asked for. */
-static void tell_methods(struct exchange *exchange)
+/* The method is wrong: says which methods this path accepts. */
+static void list_methods(struct exchange *exchange)
 {
     unsigned methods = methods_at(&exchange->target);
     if (methods == 0) {
@@ -149,7 +150,7 @@ static void find_out(struct exchange *exchange, struct loop *loop, const char *b
                  : batch      ? method == VERB_POST
                               : route != NULL;
     if (!taken || target->asterisk) {
-        tell_methods(exchange);
+        list_methods(exchange);
         return;
     }
     exchange->route = route;
@@ -163,23 +164,24 @@ static void find_out(struct exchange *exchange, struct loop *loop, const char *b
 }
 
 /*
- * Who owns a name can let it lead here (DNS rebinding): to the browser that has a page from there, this
- * server is then the page's own, and the page may change what no foreign one may. But the browser says
- * that name, and, with whatever changes something, that a page asks. Where a token is asked for, the page
- * has none.
+ * DNS rebinding: the owner of a domain can let its name resolve to this server. A browser that has
+ * loaded a page from that domain then takes this server for the page's own origin, so that the page
+ * may send changes that no foreign page may send. But the browser sends that name in Host and, with
+ * every change, the header Origin. If the server requires tokens, the attack fails, because the page
+ * has no token.
  */
 static bool is_rebound(const struct exchange *exchange, const struct loop *loop, struct text host)
 {
     const struct options *options = loop->server->parts.options;
     struct text name = ip_without_port(host);
-    bool page_asks = exchange->reader.request.origin.length > 0 && !exchange->origin_known;
+    bool page_asks = exchange->reader.request.origin.length > 0 && !exchange->origin_allowed;
     struct ip ip;
     return page_asks && host.length > 0 && !access_is_on(&loop->server->access) &&
            !options->insecure && !text_is(name, "localhost") &&
            !text_is(name, options->http.host) && !ip_parse_host(host, &ip);
 }
 
-/* Finds out what is asked for, if it may be. */
+/* Decides what the request asks for, if it is allowed. */
 static void look(struct exchange *exchange, struct loop *loop, const char *bytes, struct text body)
 {
     struct text host = request_text(bytes, exchange->reader.request.host);
@@ -196,6 +198,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     const struct request *request = &exchange->reader.request;
     struct text target = request_text(bytes, request->target);
     struct text host = request_text(bytes, request->host);
+    ASSERT(exchange->reader.parsed && !exchange->answering && exchange->words.length == 0);
     exchange->answering = true;
     exchange->method = request->method;
     exchange->old = request->old;
@@ -227,7 +230,7 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     return true;
 }
 
-/* The body as it is to be sent. */
+/* Completes the body of the answer. */
 static bool complete(struct exchange *exchange)
 {
     struct buffer *reply = &exchange->reply;
@@ -240,6 +243,7 @@ static bool complete(struct exchange *exchange)
     bool batch = exchange->json.root != NULL && exchange->route == NULL;
     if (!batch)
         return true;
+    ASSERT(reply->length > 0); /* it begins with the head of the results */
     reply->length -= reply->bytes[reply->length - 1] == ',';
     return answer_write_text(reply, "]}");
 }
@@ -255,7 +259,7 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
                                 .lasting = status_lasts(exchange->status),
-                                .origin = exchange->origin_known ? exchange->origin : NULL,
+                                .origin = exchange->origin_allowed ? exchange->origin : NULL,
                                 .preflight = exchange->preflight,
                                 .stream = stream_is_due(exchange),
                                 .bare = exchange->method == VERB_HEAD,

@@ -1,8 +1,10 @@
 /*
- * What the HTTP face keeps for a connection: the request being read, or the one being answered with
- * the answer so far. A request is read whole, and all that is needed of it is then held here, so its
- * bytes can go; the next is read when this one is answered. While a worker has requests of it, the
- * loop leaves it alone, and the worker may look at it.
+ * What the HTTP face keeps for a connection: the request that is being read, or the request that is being
+ * answered, with its answer so far. A request is first read completely. Everything that is needed of it is
+ * copied here, so its bytes need not be kept. The next request is read after this one is answered. While a
+ * worker has requests of the exchange, the loop does not change it, so the worker may read it.
+ *
+ * It belongs to the connection's thread, which alone may call these functions.
  */
 #ifndef LAUD_HTTP_EXCHANGE_H
 #define LAUD_HTTP_EXCHANGE_H
@@ -20,71 +22,75 @@
 #include "live/live.h"
 #include "net/loop.h"
 
-/* What a request of the batch at hand is for. */
+/* What belongs to one request of the current batch. */
 struct slot {
-    uint32_t items; /* place of its first item among the words */
-    uint8_t name;   /* of the counter to be shown, if it is our own behind a change */
+    uint32_t items; /* index of its first item in `words` */
+    uint8_t name;   /* which counter is shown, if the server added this request after a change */
 };
 
 struct exchange {
     const struct server *server;
     struct request_reader reader;
-    bool continued; /* the client was told to send its body */
-    bool answering;
+    bool continued; /* "100 Continue" was sent */
+    bool answering; /* a request is being answered; false: one is being read */
 
     /* The request being answered. */
     enum verb method;
-    bool old, keep_alive, preflight;
-    struct buffer text; /* of its target */
+    bool old;           /* the client speaks HTTP/1.0 */
+    bool keep_alive;    /* the connection may stay open after the answer */
+    bool preflight;     /* it is a CORS preflight request */
+    struct buffer text; /* the bytes that `target` points into */
     struct target target;
     struct json_in json;
-    const struct route *route; /* NULL: a batch of operations, or none at all */
-    const struct page *page;   /* to be written; NULL: none is asked for */
-    uint32_t count, next;      /* operations there are, and the first that was not yet run */
+    const struct route *route; /* NULL: it is a batch of operations, or no operation at all */
+    const struct page *page;   /* the page to be written; NULL: it is not a request for a page */
+    uint32_t count;            /* how many operations it has */
+    uint32_t next;             /* the index of the first operation that was not run yet */
 
-    /* Operations of it in the loop's batch. */
-    size_t room;         /* bytes that the results of a batch may be, all together */
-    struct buffer words; /* of struct text */
+    /* Its operations that are in the loop's batch. */
+    size_t room;         /* how many bytes all results of a batch may have together */
+    struct buffer words; /* an array of struct text */
     struct slot slots[LIMIT_BATCH];
-    char number[24]; /* a word that came as one */
+    char number[24]; /* the text of a word that was a JSON number */
 
     /* The answer. */
-    enum status status; /* not OK: an error, and why */
+    enum status status; /* OK, or the reason of an error */
     char sentence[256];
-    int code;           /* of HTTP, if the status is OK */
-    const char *type;   /* of the body; NULL: there is none */
-    const char *fields; /* further ones of the head; NULL: none */
-    bool negotiated;    /* what is answered depends on Accept */
-    unsigned allow;     /* methods to tell, as bits; 0: none */
-    uint64_t retry_s;   /* when to come again; 0: not told */
-    bool origin_known;  /* the web page that asks is one of --cors-origin's */
+    int code;            /* the HTTP status code, if `status` is OK */
+    const char *type;    /* the type of the body; NULL: there is no body */
+    const char *fields;  /* further header fields; NULL: none */
+    bool negotiated;     /* the answer depends on Accept */
+    unsigned allow;      /* methods for the header Allow, one bit each; 0: no such header */
+    uint64_t retry_s;    /* for the header Retry-After; 0: no such header */
+    bool origin_allowed; /* the web page that sent the request is in --cors-origin */
     char origin[256];
     struct buffer reply;
 
-    /* A stream, which is the last thing asked for on a connection. */
-    bool resumes; /* the client says what it has: */
+    /* A live stream, which is the last request of a connection. */
+    bool resumes; /* the client has sent the id of its last event, `last` */
     uint64_t last;
-    struct live_stream *stream; /* NULL: it is none */
+    struct live_stream *stream; /* NULL: there is none */
 };
 
 /*
- * Takes the request that `reader` has read, of these bytes, and finds out what it asks for. Then
- * there are operations to be run, a page to be written, or the answer is known. False: no memory.
+ * Begins to answer the request that `reader` has read from these bytes, and decides what it asks for. Then
+ * there are operations to run, a page to write, or `status` says how it is answered. False: no memory.
  */
 bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *bytes,
                     struct text body);
 
-/* Looks whether the web page that asks may see the answer, once the head is read. */
+/* Decides whether the web page that sent the request may read the answer. The head must be parsed. */
 void exchange_take_origin(struct exchange *exchange, const struct loop *loop, const char *bytes);
 
-/* What is to be answered instead of all else. */
+/* Makes this error the answer, whatever the answer was before. */
 void exchange_refuse(struct exchange *exchange, enum status status, const char *sentence);
 
-/* Writes the whole response; the exchange is then ready for the next request. False: no memory. */
+/* Writes the complete response. Then the exchange is ready for the next request. False: no memory. */
 bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memory_budget *budget,
                      bool last);
 
-void exchange_shrink(struct exchange *exchange); /* gives buffers back, while nothing is going on */
+/* Frees buffers while no request is being read or answered. */
+void exchange_shrink(struct exchange *exchange);
 void exchange_free(struct exchange *exchange, struct memory_budget *budget);
 
 #endif

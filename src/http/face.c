@@ -1,8 +1,9 @@
 /*
- * One request at a time is read, run and answered; those behind it in a pipeline wait in the
- * connection's buffer. The operations of one request go through the hot tier as a batch. What each
- * came to is written as JSON at once, by this thread or by a worker, so that what an answer needs of
- * the hot tier's scratch is never kept; the head goes before it when all of it is there.
+ * One request at a time is read, run and answered. Further requests of a pipeline wait in the
+ * connection's buffer. The operations of one request go through the hot tier as a batch. The result of
+ * each operation is written as JSON at once, by this thread or by a worker, so that nothing of the hot
+ * tier's scratch has to be kept. When all results are there, the head of the response is written and
+ * then the results.
  */
 #include "http/face.h"
 
@@ -21,7 +22,7 @@
 #include "net/batch.h"
 #include "net/permit.h"
 
-/* What the one operation of a route came to, or the counter behind it. */
+/* Writes the result of the one operation of a route, or the counter that follows a change. */
 static bool write_alone(struct buffer *out, const struct exchange *exchange, uint32_t slot,
                         const struct hot_request *request, const struct hot_scratch *scratch,
                         const struct names *names)
@@ -35,15 +36,15 @@ static bool write_alone(struct buffer *out, const struct exchange *exchange, uin
 }
 
 /*
- * Is there room for what stands in `out`, if each operation of the batch may still need an error? Of
- * the results, `before` bytes are elsewhere.
+ * Is there still room for an error of each operation of the batch, besides the results in `out`?
+ * `before` is the number of bytes of earlier results, which are in another buffer.
  */
 static bool fits(const struct exchange *exchange, size_t before, const struct buffer *out)
 {
     return before + out->length + (size_t)exchange->count * LIMIT_HTTP_ERROR <= exchange->room;
 }
 
-/* Only what an error says in few words has its room in any case. */
+/* Writes an error with this sentence if it fits. The general sentence of the status always fits. */
 static bool write_error(struct buffer *out, const struct exchange *exchange, size_t before,
                         enum status status, const char *sentence)
 {
@@ -58,7 +59,7 @@ static bool write_error(struct buffer *out, const struct exchange *exchange, siz
     return answer_write_text(out, ",");
 }
 
-/* What one operation of many came to. It has been run, also where its result does not fit. */
+/* Writes the result of one operation of a batch. If it does not fit, an error says so, although it ran. */
 static bool write_result(struct buffer *out, const struct exchange *exchange, uint32_t slot,
                          struct hot_request *request, const struct hot_scratch *scratch,
                          const struct names *names)
@@ -77,16 +78,16 @@ static bool write_result(struct buffer *out, const struct exchange *exchange, ui
                        server_sentence(exchange->server, request->status));
 }
 
-/* What one request of the batch came to. */
-static bool write_part(struct buffer *out, const struct exchange *exchange, uint32_t slot,
-                       struct hot_request *request, const struct hot_scratch *scratch,
-                       const struct names *names)
+/* Writes the result of one request of the loop's batch. */
+static bool write_one(struct buffer *out, const struct exchange *exchange, uint32_t slot,
+                      struct hot_request *request, const struct hot_scratch *scratch,
+                      const struct names *names)
 {
     return exchange->route != NULL ? write_alone(out, exchange, slot, request, scratch, names)
                                    : write_result(out, exchange, slot, request, scratch, names);
 }
 
-/* Alone, an operation that failed is the answer to the request. */
+/* If a request is one operation, the status of the operation is the status of the answer. */
 static void note_status(struct exchange *exchange, const struct hot_request *request)
 {
     if (exchange->route != NULL && !request->own && request->status != STATUS_OK)
@@ -94,7 +95,7 @@ static void note_status(struct exchange *exchange, const struct hot_request *req
                         server_sentence(exchange->server, request->status));
 }
 
-/* An operation was run, and its answer is an error. */
+/* Counts an operation that was run and has an error as its answer. */
 static void count_failure(struct loop *loop, uint32_t operation, enum status status)
 {
     loop_count(&loop->stats.errors, 1);
@@ -106,8 +107,8 @@ static void reply_to(struct running *r, uint32_t index)
     struct loop *loop = r->loop;
     struct exchange *exchange = r->conn->exchange;
     struct hot_request *request = &loop->requests[index];
-    if (!write_part(&exchange->reply, exchange, index, request, &loop->hot_scratch,
-                    loop->server->parts.names))
+    if (!write_one(&exchange->reply, exchange, index, request, &loop->hot_scratch,
+                   loop->server->parts.names))
         r->out_of_memory = true;
     note_status(exchange, request);
     if (request->own)
@@ -118,8 +119,8 @@ static void reply_to(struct running *r, uint32_t index)
 }
 
 /*
- * Adds an operation to the batch, by its words from `first` on. OK, BLOCKED, MORE (no room), or why
- * it is refused, said in the exchange's sentence.
+ * Adds an operation to the batch; its words begin at index `first`. OK, BLOCKED, MORE (no room), or
+ * why it is refused, with the reason in the exchange's sentence.
  */
 static enum status gather(struct running *r, const struct op_spec *spec, uint32_t first,
                           uint32_t count)
@@ -138,7 +139,7 @@ static enum status gather(struct running *r, const struct op_spec *spec, uint32_
     return status;
 }
 
-/* A change of a reaction is answered with the counter it moved. */
+/* The answer to a change of a reaction includes the counter, so a COUNTS is added to the batch. */
 static void gather_count(struct running *r)
 {
     struct loop *loop = r->loop;
@@ -152,7 +153,7 @@ static void gather_count(struct running *r)
     r->batch = 2;
 }
 
-/* An operation that was not run, or METER_NONE. */
+/* Counts a refusal. `operation` is the one that was not run, or METER_NONE. */
 static void count_refusal(struct loop *loop, uint32_t operation, enum status status)
 {
     loop_count(&loop->stats.commands, 1);
@@ -160,27 +161,27 @@ static void count_refusal(struct loop *loop, uint32_t operation, enum status sta
     meter_failed(&loop->watch.meter, operation, status, false);
 }
 
-/* The operation of a route, as meters count it. */
+/* The index of a route's operation, as meters count it. */
 static uint32_t operation_of(const struct exchange *exchange)
 {
     return exchange->route != NULL ? (uint32_t)exchange->route->op : METER_NONE;
 }
 
-/* When to ask again; a batch of operations has no head for each to say that. */
+/* Sets Retry-After, but only for a request that is one operation: in a batch no single operation has a head. */
 static void set_retry(struct exchange *exchange, uint64_t retry_ns)
 {
     if (exchange->route != NULL || exchange->page != NULL)
         exchange->retry_s = (retry_ns + 999999999) / 1000000000;
 }
 
-/* A limit was met. */
+/* A limit refused the operation. */
 static void say_limited(struct running *r, struct exchange *exchange)
 {
     batch_count_limited(r, exchange->sentence, sizeof exchange->sentence);
     set_retry(exchange, r->limited_ns);
 }
 
-/* An operation is refused, now that it is its turn to be answered. */
+/* Refuses an operation, now that all earlier ones are answered. */
 static void refuse_operation(struct running *r, struct exchange *exchange, uint32_t operation,
                              enum status status)
 {
@@ -200,7 +201,7 @@ static enum status run_route(struct running *r, struct exchange *exchange)
         status = gather(r, op_get(exchange->route->op), 0, count);
     if (status == STATUS_BLOCKED)
         return status;
-    ASSERT(status != STATUS_MORE); /* the batch is empty, and any one operation fits */
+    ASSERT(status != STATUS_MORE); /* the batch is empty, and any single operation fits */
     if (status != STATUS_OK) {
         refuse_operation(r, exchange, operation_of(exchange), status);
         exchange_refuse(exchange, status, exchange->sentence);
@@ -212,7 +213,7 @@ static enum status run_route(struct running *r, struct exchange *exchange)
     return STATUS_OK;
 }
 
-/* *operation: which it is, or METER_NONE. */
+/* *operation is set to the index of the operation, or METER_NONE. */
 static enum status gather_one(struct running *r, struct exchange *exchange, uint32_t index,
                               uint32_t *operation)
 {
@@ -225,8 +226,8 @@ static enum status gather_one(struct running *r, struct exchange *exchange, uint
 }
 
 /*
- * What is left of --output-buffer for the results of a batch, behind what has not left yet: past it
- * the connection would be closed, and what was done would not be told.
+ * How many bytes of --output-buffer the results of a batch may use, besides what is unsent. With more, the
+ * connection would be closed, and the client would not learn what was done.
  */
 static size_t room_for_results(const struct running *r)
 {
@@ -235,7 +236,7 @@ static size_t room_for_results(const struct running *r)
     return most > taken ? most - taken : 0;
 }
 
-/* As many operations of a batch as fit; one that is refused is answered once it is the first. */
+/* Runs as many operations as fit into a batch. A refused one is answered when it is the first. */
 static enum status run_step(struct running *r, struct exchange *exchange)
 {
     enum status status = STATUS_OK;
@@ -260,7 +261,7 @@ static enum status run_step(struct running *r, struct exchange *exchange)
     return STATUS_OK;
 }
 
-/* Says the answer, now that all of it is there. */
+/* Writes the response, now that all results are there. */
 static void finish(struct running *r, struct exchange *exchange)
 {
     struct conn *conn = r->conn;
@@ -283,7 +284,7 @@ static void finish(struct running *r, struct exchange *exchange)
         r->out_of_memory = true;
 }
 
-/* OK: answered, or a worker has some of it, or this run was long. BLOCKED: to be called again. */
+/* OK: it is answered, or submitted, or this run was long. BLOCKED: call it again later. */
 static enum status answer(struct running *r, struct exchange *exchange)
 {
     while (exchange->next < exchange->count) {
@@ -298,12 +299,12 @@ static enum status answer(struct running *r, struct exchange *exchange)
     return STATUS_OK;
 }
 
-/* A request that cannot be read: nothing behind it can be, either. */
+/* The request cannot be parsed, so nothing after it can be parsed either. */
 static enum status refuse_bytes(struct running *r, struct exchange *exchange, const char *bytes,
                                 enum status status, const char *problem)
 {
     exchange->method = exchange->reader.request.method;
-    exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_known = false;
+    exchange->keep_alive = exchange->old = exchange->preflight = exchange->origin_allowed = false;
     exchange->negotiated = false;
     exchange->allow = 0;
     exchange->retry_s = 0;
@@ -315,8 +316,8 @@ static enum status refuse_bytes(struct running *r, struct exchange *exchange, co
     return STATUS_BAD_PROTOCOL;
 }
 
-/* The head is here and the client waits to be told to send the body. */
-static void tell_to_go_on(struct running *r, struct exchange *exchange, size_t length)
+/* The head is complete, and the client waits for "100 Continue" before it sends the body. */
+static void send_continue(struct running *r, struct exchange *exchange, size_t length)
 {
     const struct request_reader *reader = &exchange->reader;
     bool waits = reader->parsed && reader->request.expects && !reader->request.old &&
@@ -330,14 +331,14 @@ static void tell_to_go_on(struct running *r, struct exchange *exchange, size_t l
         r->out_of_memory = true;
 }
 
-/* What anybody may ask: how the server is, what it can do, and what a web page may do with it. */
+/* Requests that need no token: health, descriptions, and CORS preflights. */
 static bool is_for_all(const struct exchange *exchange)
 {
     const struct page *page = page_find(&exchange->target);
     return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
 }
 
-/* In the form that the client asks for, if there are two. */
+/* Writes a page in the form that the client prefers. */
 static enum status write_form(struct loop *loop, struct exchange *exchange, const char *bytes)
 {
     const struct page *page = exchange->page;
@@ -366,7 +367,7 @@ static void write_page(struct running *r, struct exchange *exchange, const char 
     batch_lap(r);
 }
 
-/* Begins to answer a request that is whole. The body of one without a token is not looked at. */
+/* Begins to answer a complete request. Without a valid token, the body is not parsed. */
 static enum status begin(struct running *r, struct exchange *exchange, const char *bytes,
                          struct text body)
 {
@@ -390,7 +391,7 @@ static enum status begin(struct running *r, struct exchange *exchange, const cha
     return STATUS_OK;
 }
 
-/* The head is whole, shows no token, and a body is to come: it is not waited for. */
+/* The head is complete and shows no valid token, and a body follows: refuse without waiting for it. */
 static bool waits_for_nobody(struct conn *conn, const struct exchange *exchange, const char *bytes)
 {
     const struct request_reader *reader = &exchange->reader;
@@ -400,7 +401,7 @@ static bool waits_for_nobody(struct conn *conn, const struct exchange *exchange,
     return conn->token == NULL;
 }
 
-/* Reads a request. OK: it is there to be answered, and took *used bytes. */
+/* Reads a request. OK: it is complete and can be answered, and *used is its length. */
 static enum status take_request(struct running *r, struct exchange *exchange, const char *bytes,
                                 size_t length, size_t *used)
 {
@@ -415,7 +416,7 @@ static enum status take_request(struct running *r, struct exchange *exchange, co
         return refuse_bytes(r, exchange, bytes, STATUS_NO_AUTH,
                             asker_refusal(&exchange->reader.request));
     if (status == STATUS_MORE)
-        tell_to_go_on(r, exchange, length);
+        send_continue(r, exchange, length);
     if (status == STATUS_MORE || status == STATUS_NO_MEMORY)
         return status;
     if (status != STATUS_OK)
@@ -481,7 +482,7 @@ static void http_shrink(struct conn *conn)
     exchange_shrink(conn->exchange);
 }
 
-/* Who asked is known by the exchange, which has the last request that was answered. */
+/* The exchange still describes the last request that was answered, such as its HTTP version. */
 static bool http_write_error(const struct conn *conn, struct buffer *out, enum status status,
                              const char *sentence, unsigned flags)
 {
@@ -492,7 +493,7 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
                                 .lasting = status_lasts(status),
                                 .last = (flags & FACE_LAST) != 0};
     if (exchange != NULL) {
-        response.origin = exchange->origin_known ? exchange->origin : NULL;
+        response.origin = exchange->origin_allowed ? exchange->origin : NULL;
         response.old = exchange->old;
     }
     bool written = (flags & FACE_BARE) || answer_write_error(&body, status, sentence);
@@ -504,8 +505,9 @@ static bool http_write_error(const struct conn *conn, struct buffer *out, enum s
 static bool http_write(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                        const struct names *names)
 {
-    return write_part(&job->out, job->exchange, job->from + index, &job->submission.requests[index],
-                      scratch, names);
+    ASSERT(index < job->submission.count && job->from + index < LIMIT_BATCH);
+    return write_one(&job->out, job->exchange, job->from + index, &job->submission.requests[index],
+                     scratch, names);
 }
 
 static bool http_take_back(struct conn *conn, const struct job *job)

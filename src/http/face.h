@@ -1,4 +1,4 @@
-/* HTTP/1.1 and JSON, as a face of the server. */
+/* The HTTP face: HTTP/1.1 with JSON. */
 #ifndef LAUD_HTTP_FACE_H
 #define LAUD_HTTP_FACE_H
 

@@ -1,14 +1,16 @@
 /*
- * Every line ends with CR LF and holds neither of them before; no control bytes; a field's name is
- * a token with the colon right behind it, so that folded lines and "name :" fall out by themselves.
+ * Every line ends with CR LF and has no other CR or LF and no control bytes. The name of a field is a
+ * token that the colon follows directly, so folded lines and "name :" are refused without rules of
+ * their own.
  */
 #include "http/head.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 
-/* Bytes by what they may be part of. */
+/* Classes of bytes: what a byte may be part of. */
 enum {
     TOKEN = 1,  /* a field's name */
     TARGET = 2, /* a request target */
@@ -57,7 +59,7 @@ static const unsigned char class_of[256] = {
     [0x80 ... 0xff] = VALUE,
 };
 
-/* How many bytes from the start are all of that class. */
+/* How many bytes from the start on belong to the class. */
 static size_t span(const char *bytes, size_t length, unsigned class)
 {
     size_t i = 0;
@@ -86,7 +88,7 @@ static enum status check_version(const char *version, size_t length, const char 
     return STATUS_BAD_VERSION;
 }
 
-/* METHOD, target and version, with one space between. */
+/* Checks METHOD, target and version, with one space between them. */
 static enum status check_request_line(const char *line, size_t length, const char **problem)
 {
     size_t method = 0;
@@ -118,7 +120,7 @@ static enum status check_line(struct head_scan *scan, const char *line, size_t l
     return STATUS_BAD_PROTOCOL;
 }
 
-/* The line at scan->at is so long and not yet whole, or too long. */
+/* The incomplete line at scan->at has `line` bytes so far: MORE, or it is too long. */
 static enum status check_length(const struct head_scan *scan, size_t line, size_t head_max,
                                 const char **problem)
 {
@@ -133,6 +135,7 @@ static enum status check_length(const struct head_scan *scan, size_t line, size_
 enum status head_check(struct head_scan *scan, const char *bytes, size_t length, size_t head_max,
                        const char **problem)
 {
+    ASSERT(scan->at <= length); /* the caller passes the same bytes again, and more */
     for (;;) {
         const char *line = bytes + scan->at;
         size_t rest = length - scan->at;

@@ -6,9 +6,9 @@
 #include "base/limits.h"
 #include "http/json_plain.h"
 
-#define VALUE_BYTES 96 /* what jansson takes for one, about, besides the text of a string */
+#define VALUE_BYTES 96 /* about what jansson needs for one value, without the text of a string */
 
-/* Where the string ends that begins before `i`: at its quote, or behind the text. */
+/* The end of the string that begins before index `i`: its closing quote, or the end of the text. */
 static size_t string_end(struct text text, size_t i)
 {
     while (i < text.length && text.bytes[i] != '"')
@@ -16,7 +16,7 @@ static size_t string_end(struct text text, size_t i)
     return i;
 }
 
-/* Counts values, or rather what may precede one; false: too deep. Strings are passed over. */
+/* Counts the bytes that can precede a value, outside of strings. False: the nesting is too deep. */
 static bool measure(struct text text, size_t *values)
 {
     size_t depth = 0;
@@ -39,8 +39,8 @@ static bool measure(struct text text, size_t *values)
 }
 
 /*
- * What is wrong, in our own words: the library's name its own constants. NULL: the syntax, of which it
- * says plainly what it expected.
+ * Our own words for an error, because jansson's messages name its own constants. NULL: it is a syntax
+ * error, for which jansson's message is clear.
  */
 static const char *reason_of(enum json_error_code code)
 {

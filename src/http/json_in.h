@@ -1,7 +1,7 @@
 /*
- * JSON bodies. Before jansson reads one, its nesting and its number of values are found to be within
- * bounds and its memory is charged, because jansson knows neither. Duplicate members, invalid UTF-8
- * and NUL in strings are refused.
+ * Parses JSON bodies. Before jansson parses a body, its nesting and its number of values are checked
+ * and its memory is charged to the budget, because jansson does neither. Duplicate members, invalid
+ * UTF-8 and NUL in strings are refused.
  */
 #ifndef LAUD_HTTP_JSON_IN_H
 #define LAUD_HTTP_JSON_IN_H
@@ -18,9 +18,11 @@ struct json_in {
     size_t charged;
 };
 
-/* OK, or BAD_JSON, NO_MEMORY and *in is empty; then sentence says why. */
+/* OK, or BAD_JSON or NO_MEMORY; then *in is empty and `sentence` says why. */
 enum status json_in_read(struct json_in *in, struct text text, struct memory_budget *budget,
                          char *sentence, size_t size);
-void json_in_free(struct json_in *in, struct memory_budget *budget); /* harmless on an empty one */
+
+/* Frees the value. It may be empty. */
+void json_in_free(struct json_in *in, struct memory_budget *budget);
 
 #endif

@@ -5,9 +5,9 @@
 #include "base/assert.h"
 #include "base/decimal.h"
 
-#define DIGITS 18 /* of an integer that fits, whatever they are */
+#define DIGITS 18 /* any integer with so many digits fits into 64 bits */
 
-/* What a plain string may hold. */
+/* The bytes that a plain string may have. */
 static const bool is_plain[256] = {
     [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
 
@@ -23,7 +23,7 @@ static void skip_space(struct reading *r)
         r->at++;
 }
 
-/* Passes over this byte and the space around it; false: there is another, or none. */
+/* Skips this byte and the white space around it. False: another byte is there, or none. */
 static bool take(struct reading *r, char byte)
 {
     skip_space(r);
@@ -34,7 +34,7 @@ static bool take(struct reading *r, char byte)
     return true;
 }
 
-/* The quote is where the reading is. */
+/* Reads a string; r->at is at its opening quote. */
 static bool read_text(struct reading *r, struct text *out)
 {
     const char *from = r->at + 1, *at = from;
@@ -81,7 +81,7 @@ static bool read_element(struct reading *r, json_t *array)
     return value != NULL && json_array_append_new(array, value) == 0;
 }
 
-/* What is between the brackets of one kind, put into a new and empty value of that kind. */
+/* Reads the entries of an array or an object into `into`, which is new and empty. */
 static json_t *read_all(struct reading *r, json_t *into, char close,
                         bool (*read_one)(struct reading *r, json_t *into))
 {

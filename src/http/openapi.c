@@ -1,6 +1,6 @@
 /*
- * Paths, parameters and operations are those of op.def. What that does not say, how a word or an answer
- * looks as a JSON schema, is in the tables here; the tests compare what is really answered with them.
+ * Paths, parameters and operations are those of op.def. What op.def does not say, the JSON schemas of
+ * words and answers, is in the tables here. Tests compare these schemas with real answers.
  */
 #include "http/openapi.h"
 
@@ -22,7 +22,7 @@
 #define ID_SCHEMA   "{\"$ref\":\"#/components/schemas/Id\"}"
 #define ITEM_SCHEMA "{\"$ref\":\"#/components/schemas/Item\"}"
 
-/* How the words of operations look; write_word adds the bounds of those that have one. */
+/* The schemas of words of operations. write_word adds bounds to those that have some. */
 static const char *const word_schemas[WORD_TOTAL] = {
     [WORD_USER] = ID_SCHEMA,
     [WORD_KIND] = NAME_SCHEMA,
@@ -35,7 +35,7 @@ static const char *const word_schemas[WORD_TOTAL] = {
     [WORD_ITEMS] = ITEM_SCHEMA,
 };
 
-/* The same of what may follow the words, by its keyword. */
+/* The schemas of options that may follow the words, by their keyword. */
 static const struct {
     const char *keyword, *schema;
 } extra_schemas[] = {
@@ -46,10 +46,10 @@ static const struct {
     {"COLD", "{\"enum\":[\"skip\",\"ask\"]}"},
 };
 
-/* And of what is no word of the operation: the last event of a stream that was seen. */
+/* The schema of a word that is no word of the operation: the id of the last event of a stream. */
 static const char aside_schema[] = "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}";
 
-/* What answers look like, by their shapes. COUNTS of many items, and streams, have others. */
+/* The schemas of answers by their shapes. COUNTS of many items, and streams, have others. */
 static const char *const answer_schemas[SHAPE_TOTAL] = {
     [SHAPE_CHANGE] = "Change",     [SHAPE_VALUE] = "Value",       [SHAPE_REMOVAL] = "Removed",
     [SHAPE_FLAGS] = "Set",         [SHAPE_COUNTS] = "ItemCounts", [SHAPE_FEED] = "Items",
@@ -147,7 +147,7 @@ static const char *schema_of_extra(struct text keyword)
     return NULL;
 }
 
-/* The words of a route are those of its operation, in the same order; extra ones follow. */
+/* The words of a route are those of its operation, in the same order, followed by optional ones. */
 static const char *schema_of_word(const struct route *route, const struct route_word *word)
 {
     size_t index = 0;
@@ -162,7 +162,7 @@ static const char *schema_of_word(const struct route *route, const struct route_
     return word_schemas[op_get(route->op)->words[index]];
 }
 
-/* How a word of the route looks, with the bounds that its operation has. */
+/* Writes the schema of a word of the route, with the bounds that its operation has. */
 static bool write_word(struct buffer *out, const struct route *route, const struct route_word *word)
 {
     const struct op_spec *op = op_get(route->op);
@@ -192,7 +192,7 @@ static const char *method_of(const struct route *route)
                                           : "post";
 }
 
-/* The route that is taken where a parameter of this one is not given; NULL: none. */
+/* The route that is used if a required parameter of this one is absent. NULL: there is none. */
 static const struct route *fallback_of(const struct route *route)
 {
     char path[256];
@@ -228,7 +228,7 @@ static bool write_parameter(struct buffer *out, const struct route *route,
            write_word(out, route, word);
 }
 
-/* What makes it be this route, and not the one that is taken without: its first such parameter. */
+/* The first parameter that this route requires and its fallback does not: it chooses this route. */
 static struct text choice_of(const struct route *route)
 {
     struct route_word word;
@@ -239,7 +239,7 @@ static struct text choice_of(const struct route *route)
     return (struct text){NULL, 0};
 }
 
-/* Those that only the fallback takes. */
+/* Writes the parameters that only the fallback has. */
 static bool write_fallback(struct buffer *out, const struct route *route,
                            const struct route *fallback)
 {
@@ -255,7 +255,7 @@ static bool write_fallback(struct buffer *out, const struct route *route,
     return written;
 }
 
-/* Takes off the last comma, if one is there. */
+/* Removes the last comma, if there is one, and writes the end of the list. */
 static bool close_list(struct buffer *out, const char *end)
 {
     out->length -= out->bytes[out->length - 1] == ',';
@@ -309,7 +309,7 @@ static bool write_responses(struct buffer *out, const char *type, const char *sc
                type, schema);
 }
 
-/* The same of a page that browsers get as HTML. */
+/* The same for a page that browsers get as HTML. */
 static bool write_two_forms(struct buffer *out, const char *type, const char *schema)
 {
     return say(out,
@@ -330,7 +330,7 @@ static bool write_route(struct buffer *out, const struct route *route)
                            schema_of_answer(route));
 }
 
-/* All methods of a path stand together, where the first of them does. */
+/* All methods of a path are written together, when its first route is reached. */
 static bool write_path(struct buffer *out, size_t index)
 {
     const char *path = route_get(index)->path;
@@ -356,7 +356,7 @@ static bool write_page(struct buffer *out, const struct page *page)
            close_list(out, "},");
 }
 
-/* Every operation there is, with a path of its own or without. */
+/* The path for a batch, which may have any operation, also those without a path of their own. */
 static bool write_batch(struct buffer *out)
 {
     bool written =

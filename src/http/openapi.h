@@ -1,4 +1,4 @@
-/* The description of the HTTP face as an OpenAPI 3.1 document, made from the tables it works by. */
+/* The OpenAPI 3.1 document of the HTTP face. It is generated from the tables that the face itself uses. */
 #ifndef LAUD_HTTP_OPENAPI_H
 #define LAUD_HTTP_OPENAPI_H
 
@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 
-/* False: no memory. */
+/* Appends the document. False: there is no memory. */
 bool openapi_write(struct buffer *out);
 
 #endif

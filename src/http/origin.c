@@ -10,7 +10,7 @@
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define DIGIT "0123456789"
 
-/* The next of the list at *at, which moves past it; its length, 0: there is none. */
+/* The next origin of the list; *at is advanced. Returns its length; 0: there are no more. */
 static size_t next_of(const char **at, const char **origin)
 {
     *origin = *at + strspn(*at, ", ");
@@ -29,7 +29,7 @@ bool origins_have(const char *list, const char *origin)
     return false;
 }
 
-/* Behind the host: nothing, or a port that is not the scheme's own. What is wrong with it, or NULL. */
+/* After the host there is nothing, or a port that is not the default. The problem, or NULL. */
 static const char *port_problem(const char *text, bool http, bool https)
 {
     uint64_t port;
@@ -45,7 +45,7 @@ static const char *port_problem(const char *text, bool http, bool https)
     return NULL;
 }
 
-/* What is wrong with it, or NULL. */
+/* What is wrong with this origin, or NULL. */
 static const char *origin_problem(const char *origin)
 {
     size_t scheme = strspn(origin, LOWER DIGIT "+.-");

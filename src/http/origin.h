@@ -1,7 +1,7 @@
 /*
- * The list of web origins of --cors-origin, with commas or spaces between. An origin is what browsers
- * send as Origin: scheme://host, or scheme://host:port where the port is not the scheme's own, in lower
- * case and without a path. Nothing is kept; any thread may call.
+ * The list of web origins of --cors-origin, separated by commas or spaces. An origin has the form that
+ * browsers send in the header Origin: scheme://host, or scheme://host:port if the port is not the
+ * default of the scheme, in lower case and without a path. Any thread may call these functions.
  */
 #ifndef LAUD_HTTP_ORIGIN_H
 #define LAUD_HTTP_ORIGIN_H
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False: `problem` is one sentence about the first one that no browser would ever send. */
+/* False: `problem` is one sentence about the first entry that no browser would ever send. */
 bool origins_check(const char *list, char *problem, size_t size);
 
-/* Is it one of them? A '*' in the list is all of them. */
+/* Is this origin in the list? A '*' in the list stands for every origin. */
 bool origins_have(const char *list, const char *origin);
 
 #endif

@@ -9,14 +9,17 @@
 #include "http/welcome.h"
 #include "net/info.h"
 
-/* The process runs and its loop turns: that is all there is to it. */
+/* This answer alone shows that the process runs and that its loop works. */
 static enum status write_health(struct loop *loop, struct buffer *out)
 {
     (void)loop;
     return answer_write_text(out, "{\"status\":\"ok\"}") ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Ready is who takes writes, be it a moment later: those are asked who would refuse one. */
+/*
+ * The server is ready if it accepts writes, now or in a moment, so everything that can refuse one is
+ * asked.
+ */
 static enum status write_ready(struct loop *loop, struct buffer *out)
 {
     enum status status = hot_admit(loop->server->parts.hot, &loop->pacer, clock_monotonic_ns());

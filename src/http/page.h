@@ -1,4 +1,4 @@
-/* What is served at a path and is no operation: probes and descriptions. */
+/* Pages: paths that are no operation, such as health checks and descriptions of the server. */
 #ifndef LAUD_HTTP_PAGE_H
 #define LAUD_HTTP_PAGE_H
 
@@ -11,17 +11,20 @@ struct page {
     const char *path;
     const char *type;
     const char *summary;
-    /* Writes the body. Any status but OK is answered as an error; NO_MEMORY too. */
+    /* Appends the body. OK, or the error that is answered, which may be NO_MEMORY. */
     enum status (*write)(struct loop *loop, struct buffer *out);
-    bool open;    /* to those without a token, too */
-    bool limited; /* takes as long as many reads, and counts as one of its address */
-    /* Writes it for somebody who reads, if the client asks for HTML; NULL: there is one form only. */
+    bool open; /* clients without a token may read it */
+    bool
+        limited; /* it costs as much as many reads, so it counts against the limit of the address */
+    /* Appends the form for clients that prefer HTML. NULL: there is only one form. */
     enum status (*write_html)(struct loop *loop, struct text host, struct buffer *out);
-    const char *html_fields; /* of the head of that, whole lines */
+    const char *html_fields; /* header fields of the HTML form, as whole lines */
 };
 
 size_t page_count(void);
 const struct page *page_get(size_t index);
-const struct page *page_find(const struct target *target); /* NULL: none */
+
+/* The page at this path, or NULL. */
+const struct page *page_find(const struct target *target);
 
 #endif

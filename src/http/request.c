@@ -1,13 +1,15 @@
 /*
- * http-parser gets the whole head at once, so each of its callbacks is called once for a part. What
- * it would let pass and we do not is refused here: a repeated Content-Length or Host even if equal, a
- * Transfer-Encoding other than "chunked" alone, either with the other.
+ * http-parser gets the complete head at once, so each of its callbacks is called once for each field.
+ * Some heads that http-parser accepts are refused here: a repeated Content-Length or Host, even if
+ * both are equal; a Transfer-Encoding that is not exactly "chunked"; and Content-Length together with
+ * Transfer-Encoding.
  */
 #include "http/request.h"
 
 #include <http_parser.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 
 enum field {
@@ -45,12 +47,12 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_ACCEPT] = "Accept",
 };
 
-/* The parsing of one head. */
+/* The state while one head is parsed. */
 struct parsing {
     struct request *request;
     const char *bytes;
-    enum field field;           /* whose value comes next */
-    uint32_t seen[FIELD_COUNT]; /* how often */
+    enum field field;           /* the field whose value is next */
+    uint32_t seen[FIELD_COUNT]; /* how often each field was seen */
     bool complete;
     const char *problem;
 };
@@ -79,7 +81,7 @@ static int on_field(http_parser *parser, const char *at, size_t length)
     return 0;
 }
 
-/* application/json, with parameters or without. */
+/* Is it application/json, with or without parameters? */
 static bool is_json(struct text type)
 {
     const char *end = memchr(type.bytes, ';', type.length);
@@ -97,7 +99,7 @@ static bool is_host(struct text host)
     return host.length > 0;
 }
 
-/* There may be several, each a list; those on the right say more. */
+/* There may be several such fields, and each is a list. The last entries are the most reliable. */
 static void take_forwarded(struct request *request, struct span list)
 {
     if (request->forwarded_count == REQUEST_FORWARDED)
@@ -187,7 +189,7 @@ static int on_headers(http_parser *parser)
     return 0;
 }
 
-/* What a field alone cannot tell; NULL: all is well. */
+/* Checks that need more than one field. The problem, or NULL. */
 static const char *find_conflict(const struct parsing *p)
 {
     const uint32_t *seen = p->seen;
@@ -211,7 +213,7 @@ static const http_parser_settings settings = {.on_url = on_url,
                                               .on_header_value = on_value,
                                               .on_headers_complete = on_headers};
 
-/* The few faults that head_check leaves to the parser, in our own words. */
+/* Our own words for the few errors that only http-parser finds. */
 static const char *reason_of(enum http_errno error)
 {
     switch ((int)error) {
@@ -276,6 +278,7 @@ enum status request_read(struct request_reader *reader, const struct request_lim
                          const char **problem)
 {
     enum status status = STATUS_OK;
+    ASSERT(reader->scan.at <= length); /* the caller passes the same bytes again, and more */
     if (!reader->parsed) {
         status = head_check(&reader->scan, bytes, length, limits->head_max, problem);
         if (status == STATUS_OK)

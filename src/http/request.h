@@ -1,8 +1,8 @@
 /*
- * Reading an HTTP/1.1 request: its head, checked (head.h) and then parsed by http-parser, and its
- * body, of a stated length or in chunks. As with RESP, an unfinished request stays with the caller,
- * and the reader keeps only how far it got; the parts of a head are kept as places in it, because
- * the bytes may move between two calls.
+ * Reads an HTTP/1.1 request: its head, which is checked (head.h) and then parsed by http-parser, and
+ * its body, which has a stated length or consists of chunks. As with RESP, the caller keeps the bytes
+ * of an unfinished request, and the reader only remembers how far it got. The fields of a head are
+ * kept as offsets, because the caller may copy the bytes elsewhere between two calls.
  */
 #ifndef LAUD_HTTP_REQUEST_H
 #define LAUD_HTTP_REQUEST_H
@@ -19,7 +19,7 @@
 #include "http/head.h"
 
 enum verb {
-    VERB_OTHER, /* any that no path takes */
+    VERB_OTHER, /* any method that no path accepts */
     VERB_GET,
     VERB_HEAD,
     VERB_PUT,
@@ -28,12 +28,12 @@ enum verb {
     VERB_OPTIONS,
 };
 
-/* A part of the head. */
+/* A range of bytes of the head. */
 struct span {
     uint32_t at, length;
 };
 
-#define REQUEST_FORWARDED 4 /* fields of X-Forwarded-For, the last ones */
+#define REQUEST_FORWARDED 4 /* how many header fields X-Forwarded-For are kept: the last ones */
 
 struct request_limits {
     size_t head_max, body_max;
@@ -42,45 +42,46 @@ struct request_limits {
 struct request {
     enum verb method;
     bool old;        /* HTTP/1.0 */
-    bool keep_alive; /* the client is ready for more on this connection */
+    bool keep_alive; /* the client may send more requests on this connection */
     bool chunked;
-    bool json;      /* the body says it is */
-    bool encoded;   /* Content-Encoding: gzip, or the like */
-    bool preflight; /* a browser asks what it may do */
-    bool expects;   /* the client waits for 100 Continue before it sends the body */
+    bool json;      /* the type of the body is JSON */
+    bool encoded;   /* the body has a Content-Encoding, such as gzip */
+    bool preflight; /* it is a CORS preflight request */
+    bool expects;   /* the client waits for "100 Continue" before it sends the body */
     struct accept accept;
     struct span target;
     struct span host;
-    struct span type;     /* of the body; empty: none was given, as with all that follow */
-    struct span encoding; /* of the body */
+    struct span type;     /* Content-Type; like all that follow, it is empty if it was not sent */
+    struct span encoding; /* Content-Encoding */
     struct span origin;
     struct span device;
     struct span authorization;
-    struct span last_event; /* the id of the last event a client has of a stream */
+    struct span last_event; /* Last-Event-ID: the last event of a stream that the client has */
     struct span forwarded[REQUEST_FORWARDED];
     uint32_t forwarded_count;
     uint64_t body_length;
 };
 
-/* All zero at the start of each request, but for `body`. */
+/* All zero at the start of each request, except `body`. */
 struct request_reader {
     struct head_scan scan;
-    bool parsed; /* the head was whole, and `request` says what it is */
+    bool parsed; /* the head is complete, and `request` describes it */
     struct chunk_scan chunks;
     struct request request;
-    struct buffer body; /* of chunks, put together */
+    struct buffer body; /* the data of a chunked body */
 };
 
 /*
- * Reads one request from the start of bytes. OK: it is whole, *body is what it brought, and *used
- * the bytes it took; then request_reset is due. MORE: call again with the same bytes and some more.
- * Any other: *problem says why; nothing can be read from this connection any more.
+ * Reads one request at the start of `bytes`. OK: it is complete, *body is its body, and *used is its
+ * length in bytes; then request_reset must be called. MORE: call again with the same bytes and more.
+ * Any other status: *problem says why, and no further request of this connection can be read.
  */
 enum status request_read(struct request_reader *reader, const struct request_limits *limits,
                          const char *bytes, size_t length, struct text *body, size_t *used,
                          const char **problem);
 
-void request_reset(struct request_reader *reader); /* for the next; buffers are kept */
+/* Prepares for the next request. Buffers are kept. */
+void request_reset(struct request_reader *reader);
 
 static inline struct text request_text(const char *bytes, struct span span)
 {

@@ -1,12 +1,13 @@
 /*
- * Nothing may be kept by caches on the way: an answer is true for the moment. The date is made into
- * text once a second by each thread.
+ * Caches must not store anything, because an answer is true only at its moment. Each thread formats
+ * the date once a second.
  */
 #include "http/respond.h"
 
 #include <stdint.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/decimal.h"
 #include "http/answer.h"
@@ -89,7 +90,7 @@ static bool write_methods(struct buffer *out, const char *name, unsigned methods
     return written && answer_write_text(out, "\r\n");
 }
 
-/* What a browser wants to hear about other origins. */
+/* The header fields of CORS. */
 static bool write_origin(struct buffer *out, const struct response *response)
 {
     return write_field(out, "Access-Control-Allow-Origin: ", response->origin) &&
@@ -116,7 +117,7 @@ static bool write_retry(struct buffer *out, const struct response *response)
                              write_field(out, "Access-Control-Expose-Headers: ", "Retry-After")));
 }
 
-/* What of a request an answer depends on besides its line. */
+/* The header Vary: on which fields of the request the answer depends. */
 static bool write_vary(struct buffer *out, const struct response *response)
 {
     bool negotiated = response->negotiated, origin = response->origin != NULL;
@@ -137,7 +138,7 @@ static bool write_head(struct buffer *out, const struct response *response, size
         written = answer_write_text(out, response->old ? "X-Accel-Buffering: no\r\n"
                                                        : "X-Accel-Buffering: no\r\n"
                                                          "Transfer-Encoding: chunked\r\n");
-    else if (written && response->code != 204) /* every other has or describes a body */
+    else if (written && response->code != 204) /* all others have a body, or describe one */
         written = write_number(out, "Content-Length: ", length);
     if (written && response->allow != 0)
         written = write_methods(out, "Allow: ", response->allow);
@@ -156,6 +157,7 @@ static bool write_head(struct buffer *out, const struct response *response, size
 bool respond_write(struct buffer *out, const struct response *response, const char *body,
                    size_t length)
 {
+    ASSERT(response->code >= 100 && response->code <= 599);
     return write_head(out, response, length) &&
            (response->bare || buffer_append(out, body, length));
 }

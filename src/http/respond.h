@@ -1,4 +1,4 @@
-/* The head of a response, and the body behind it. */
+/* Writes a response: its head and its body. */
 #ifndef LAUD_HTTP_RESPOND_H
 #define LAUD_HTTP_RESPOND_H
 
@@ -13,21 +13,21 @@
 
 struct response {
     int code;
-    const char *type;   /* of the body; NULL: there is none */
-    unsigned allow;     /* methods to tell, as bits 1 << enum verb; 0: none */
-    uint64_t retry_s;   /* when to come again; 0: not told, but for 503 that is not lasting */
-    bool lasting;       /* coming again is of no use before somebody has done something */
-    const char *fields; /* further ones of the head, whole lines; NULL: none */
-    bool negotiated;    /* what is answered depends on Accept */
-    const char *origin; /* web origin that may read it; NULL: none is told */
-    bool preflight;     /* and what such a page may do */
-    bool stream;        /* the body has no end that is known */
-    bool bare;          /* the body is described, and not sent */
-    bool last;          /* the connection closes behind it */
-    bool old;           /* to a client of HTTP/1.0 */
+    const char *type; /* the type of the body; NULL: there is no body */
+    unsigned allow;   /* methods for the header Allow, as bits 1 << enum verb; 0: no such header */
+    uint64_t retry_s; /* for Retry-After; 0: no such header, except with 503 if it is not lasting */
+    bool lasting;     /* a retry is useless until an operator has repaired something */
+    const char *fields; /* further header fields as whole lines; NULL: none */
+    bool negotiated;    /* the answer depends on Accept */
+    const char *origin; /* the web origin that may read the answer; NULL: none */
+    bool preflight;     /* also send which methods and fields a page of that origin may use */
+    bool stream;        /* the length of the body is not fixed */
+    bool bare;          /* the headers describe the body, but it is not sent (HEAD) */
+    bool last;          /* the connection is closed after this response */
+    bool old;           /* the client speaks HTTP/1.0 */
 };
 
-/* False: no memory. */
+/* Appends the response. False: there is no memory. */
 bool respond_write(struct buffer *out, const struct response *response, const char *body,
                    size_t length);
 

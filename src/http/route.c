@@ -1,7 +1,7 @@
 /*
- * There are a dozen routes, so they are tried one after the other; a method or a literal segment that
- * differs ends most of these trials at once. All of it is done for each request, on texts of a few
- * bytes: a plain loop over them is faster than calling strcspn and the like.
+ * There are only a dozen routes, so they are tried one after another. For most of them the method or
+ * the first literal segment differs, which ends the trial at once. This runs for each request, on
+ * texts of a few bytes, where a plain loop is faster than calls of strcspn and the like.
  */
 #include "http/route.h"
 
@@ -34,7 +34,7 @@ static bool text_equal(struct text a, struct text b)
     return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
-/* Does the segment fit that of a template behind the slash at *at, which is moved behind it? */
+/* Does the segment match that of the template after the slash at *at? *at is advanced. */
 static bool segment_fits(const char **at, struct text given)
 {
     const char *segment = *at + 1;
@@ -60,7 +60,7 @@ bool route_fits(const char *path, const struct target *target)
     return *path == '\0';
 }
 
-/* Which segment of the path has this name; -1: none. */
+/* The segment of the path with this name, or -1. */
 static int segment_named(const char *path, struct text name)
 {
     int segment = -1;
@@ -111,7 +111,7 @@ const struct parameter *route_parameter(const struct target *target, struct text
     return NULL;
 }
 
-/* Are all parameters there that it cannot do without? */
+/* Does the target have all parameters that the route requires? */
 static bool has_parameters(const struct route *route, const struct target *target)
 {
     struct route_word word;

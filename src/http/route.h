@@ -1,6 +1,7 @@
 /*
- * Ways to operations: which route a path and method mean, and what words a route takes. They stand in
- * op.def, each with its operation; everything here is read from there as it stands. Any thread.
+ * Routes: which operation a path and a method stand for, and which words a route takes. The routes are
+ * in op.def, each with its operation, and are interpreted directly from there. Any thread may call
+ * these functions.
  */
 #ifndef LAUD_HTTP_ROUTE_H
 #define LAUD_HTTP_ROUTE_H
@@ -23,41 +24,41 @@ struct route {
 size_t route_count(void);
 const struct route *route_get(size_t index);
 
-/* Does the path fit the template? */
+/* Does this path match the template of a route? */
 bool route_fits(const char *path, const struct target *target);
 
-/* The route that is meant, HEAD counting as GET; NULL: none. */
+/* The route for this target; HEAD counts as GET. NULL: there is none. */
 const struct route *route_find(const struct target *target, enum verb method);
 
-/* Methods as bits, 1 << method, that some route with such a path has. */
+/* The methods of all routes with this path, as bits 1 << method. */
 unsigned route_methods(const struct target *target);
 
 /* One of the words a route takes. */
 struct route_word {
     struct text name;
-    struct text option; /* the word before it; empty: it must be there */
+    struct text option; /* the keyword before it, if it is optional; empty: it is required */
     bool many;
-    bool split;  /* one parameter has them all, with commas between */
-    bool aside;  /* it is none of the operation's words, and may be left out */
-    int segment; /* of the path; -1: it is a parameter or member */
+    bool split;  /* one parameter has all of them, separated by commas */
+    bool aside;  /* it is no word of the operation, and it is optional */
+    int segment; /* its segment of the path; -1: it is a parameter or a member */
 };
 
-/* Reads the next one and moves *at behind it; false: there are no more. *at begins at the words. */
+/* Reads the next word and advances *at, which begins at route->words. False: there are no more. */
 bool route_next_word(const struct route *route, const char **at, struct route_word *word);
 
-/* May it be left out? */
+/* Is the word optional? */
 static inline bool route_word_is_optional(const struct route_word *word)
 {
     return word->option.length > 0 || word->aside;
 }
 
-/* Is it answered by a stream? */
+/* Is the answer a live stream? */
 static inline bool route_is_stream(const struct route *route)
 {
     return route->op == OP_LIVE;
 }
 
-/* Does it take one item or user, rather than an array? */
+/* Does the route take one item or user, not an array? */
 bool route_is_single(const struct route *route);
 
 /* The parameter of the query by this name, or NULL. */

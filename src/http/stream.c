@@ -6,7 +6,7 @@
 #include "http/words.h"
 #include "live/event.h"
 
-/* A client that cannot set fields says in its query what it has. */
+/* A client that cannot set header fields sends the id of its last event in the query. */
 static void take_last(struct exchange *exchange)
 {
     const struct parameter *last =
@@ -15,7 +15,10 @@ static void take_last(struct exchange *exchange)
         exchange->resumes = event_read_id(last->value, &exchange->last);
 }
 
-/* Most of the items are in memory by now; what they came to is said by the stream. */
+/*
+ * Most of the items are in memory now. The statuses of the requests are ignored; the stream reports
+ * them.
+ */
 bool stream_begin(struct conn *conn, struct exchange *exchange)
 {
     take_last(exchange);

@@ -7,7 +7,7 @@
 
 #define SCHEME "http://"
 
-/* The byte that two digits stand for; 0: they do not, or for one that no path or query has here. */
+/* Decodes two hexadecimal digits. 0: they are invalid, or the byte is not allowed here. */
 static unsigned decode_byte(const char *digits, size_t length)
 {
     unsigned high = length >= 2 ? hex_value((unsigned char)digits[0]) : 16;
@@ -16,7 +16,7 @@ static unsigned decode_byte(const char *digits, size_t length)
     return byte <= 0x20 || byte >= 0x7f || byte == '/' || byte == '\\' ? 0 : byte;
 }
 
-/* Decodes in place; false: not to be taken. */
+/* Decodes in place. False: the text is refused. */
 static bool decode(char *bytes, size_t length, struct text *out)
 {
     size_t to = 0;
@@ -34,10 +34,10 @@ static bool decode(char *bytes, size_t length, struct text *out)
     return true;
 }
 
-/* Splits at the first `mark`; what is behind it stays in *rest. False: there is none. */
-static bool split(char **at, size_t *length, char mark, char **rest, size_t *rest_length)
+/* Splits at the first separator; *rest is the text after it. False: there is none. */
+static bool split(char **at, size_t *length, char separator, char **rest, size_t *rest_length)
 {
-    char *found = *length > 0 ? memchr(*at, mark, *length) : NULL;
+    char *found = *length > 0 ? memchr(*at, separator, *length) : NULL;
     if (found == NULL)
         return false;
     *rest = found + 1;
@@ -46,7 +46,7 @@ static bool split(char **at, size_t *length, char mark, char **rest, size_t *res
     return true;
 }
 
-/* The path begins with its slash. */
+/* Reads the path, which begins with a slash. */
 static bool read_path(struct target *target, char *path, size_t length)
 {
     bool more = true;
@@ -92,7 +92,7 @@ static const char *read_query(struct target *target, char *query, size_t length)
     return NULL;
 }
 
-/* Takes scheme and host off a target that has them; false: they are not ours. */
+/* Removes scheme and host from a target that has them. False: the host is not ours. */
 static bool strip_host(char **text, size_t *length, struct text host)
 {
     size_t scheme = strlen(SCHEME);

@@ -1,7 +1,7 @@
 /*
- * A request target: the segments of its path and the parameters of its query, percent-decoded in
- * place. What could be taken for another path by somebody else (an encoded slash, NUL or other
- * control bytes, bad sequences) is refused. Any thread.
+ * Parses a request target: the segments of its path and the parameters of its query, percent-decoded
+ * in place. Whatever another server could read as a different path is refused: an encoded slash, NUL
+ * and other control bytes, and bad escape sequences. Any thread may call it.
  */
 #ifndef LAUD_HTTP_TARGET_H
 #define LAUD_HTTP_TARGET_H
@@ -20,15 +20,16 @@ struct parameter {
 
 struct target {
     struct text segments[TARGET_SEGMENTS];
-    unsigned segment_count; /* more than TARGET_SEGMENTS: there are more, and no such path */
+    unsigned segment_count; /* if it is more than TARGET_SEGMENTS, no route has such a path */
     struct parameter parameters[TARGET_PARAMETERS];
     unsigned parameter_count;
-    bool asterisk; /* "*", the server as a whole */
+    bool asterisk; /* the target is "*", which stands for the whole server */
 };
 
 /*
- * Reads the target in text, which is changed and must stay. `host` is what Host says: a target with
- * one of its own must have the same. NULL: all is well; else the reason.
+ * Parses the target in `text`, which is changed and must outlive *target. `host` is the value of the
+ * header Host; if the target itself names a host, it must be the same. Returns NULL, or the reason why
+ * it is refused.
  */
 const char *target_read(struct target *target, char *text, size_t length, struct text host);
 

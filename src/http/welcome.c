@@ -1,6 +1,7 @@
 /*
- * The host that a client names goes into a command that people copy to a shell, so only letters, digits
- * and the few signs of names and addresses are shown; for any other host the address that was set is.
+ * The host that a client sends becomes part of a command that people copy into a shell. So it is shown
+ * only if it consists of letters, digits and the few signs of names and addresses. Otherwise our own
+ * address is shown.
  */
 #include "http/welcome.h"
 
@@ -9,9 +10,9 @@
 #include "base/name_lists.h"
 #include "http/answer.h"
 
-#define HOST_ROOM 272 /* any that an option can hold, with brackets and port */
+#define HOST_ROOM 272 /* any host that an option can hold, with brackets and port */
 
-/* The policy allows this style by its SHA-256 alone: system/test_http compares the two. */
+/* The policy allows only the style with this SHA-256. system/test_http compares the two. */
 #define STYLE_HASH "sha256-xxgwy+FqQxWQwA7DUqLXVpiX6fZBVAhuTEVQnOR6y70="
 #define STYLE                                                                                      \
     ":root{color-scheme:light dark;--text:#1d2530;--soft:#5a6675;--back:#fbfbfa;--box:#eef0f2;"    \
@@ -31,7 +32,7 @@ const char welcome_fields[] =
     "X-Content-Type-Options: nosniff\r\n"
     "Referrer-Policy: no-referrer\r\n";
 
-/* The icon is an empty one, so that no browser asks for another. */
+/* The page has an empty icon, so that no browser requests one. */
 static const char top[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -64,7 +65,7 @@ static bool is_plain(struct text host)
     return host.length > 0 && host.length < HOST_ROOM;
 }
 
-/* The address that is listened on, with a wildcard as this machine. */
+/* The address that the server listens on. A wildcard becomes the loopback address. */
 static void name_own(const struct server *server, char out[HOST_ROOM])
 {
     const char *host = server->parts.options->http.host;
@@ -74,7 +75,7 @@ static void name_own(const struct server *server, char out[HOST_ROOM])
              wide ? "]" : "", server->http_port);
 }
 
-/* One that writes may use. */
+/* A type that writes may use, for the example. */
 static void name_type(const struct server *server, char out[LIMIT_NAME_LENGTH + 1])
 {
     const struct name_lists lists = {.texts = {[NAME_TYPE] = server->parts.options->types}};

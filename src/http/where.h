@@ -1,7 +1,7 @@
 /*
- * Where in an HTTP request a word of its operation stands. An operation refuses a word in the terms of
- * RESP ("a LIMIT must be …"); a client of HTTP knows it as a part of the path, a parameter of the query
- * or a member of the body, and is told that instead.
+ * Explains which word of an HTTP request is wrong. op_decode refuses a word with a sentence in terms
+ * of RESP ("a LIMIT must be …"). A client of HTTP sent that word in the path, in the query or in the
+ * body, and gets a sentence that says so.
  */
 #ifndef LAUD_HTTP_WHERE_H
 #define LAUD_HTTP_WHERE_H
@@ -11,7 +11,7 @@
 #include "http/exchange.h"
 #include "op/op.h"
 
-/* What op_decode said of a word of the exchange's route, in the terms of HTTP. */
+/* Translates the sentence of op_decode about a word of the exchange's route into terms of HTTP. */
 void where_explain(const struct exchange *exchange, const struct op_scratch *scratch,
                    char *sentence, size_t size);
 

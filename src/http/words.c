@@ -1,6 +1,6 @@
 /*
- * Ids are strings in JSON: as numbers, JavaScript and others would round those past 2^53 without a
- * word. Only what an operation reads as a number may be one.
+ * Ids are strings in JSON. As numbers, JavaScript and others would silently round those above 2^53.
+ * Only a word that an operation reads as a number may be a JSON number.
  */
 #include "http/words.h"
 
@@ -26,7 +26,7 @@ static struct text text_of(const json_t *value)
     return (struct text){json_string_value(value), json_string_length(value)};
 }
 
-/* Adds the strings of an array from a place on. */
+/* Adds the strings of an array, from index `from` on. */
 static enum status add_array(struct exchange *exchange, const json_t *array, size_t from,
                              const char *what, char *sentence, size_t size)
 {
@@ -45,7 +45,7 @@ static enum status add_array(struct exchange *exchange, const json_t *array, siz
     return STATUS_OK;
 }
 
-/* The word that a member of the body is; `number`: it may come as one. */
+/* Makes a word from a member of the body. `number`: the member may be a number. */
 static enum status member_word(struct exchange *exchange, const struct route_word *word,
                                const json_t *value, bool number, struct text *out, char *sentence,
                                size_t size)
@@ -70,7 +70,7 @@ static const json_t *member(const struct exchange *exchange, struct text name)
     return json_object_getn(exchange->json.root, name.bytes, name.length);
 }
 
-/* The word from wherever it comes; OK and no bytes: it may be left out, and is. */
+/* Finds a word in path, query or body. OK without bytes: it is optional and absent. */
 static enum status find_word(struct exchange *exchange, const struct route_word *word, bool number,
                              struct text *out, char *sentence, size_t size)
 {
@@ -94,7 +94,7 @@ static enum status find_word(struct exchange *exchange, const struct route_word 
     return STATUS_BAD_ARITY;
 }
 
-/* There must be an item, and no more than the operation takes. */
+/* There must be at least one item, and no more than the operation takes. */
 static enum status check_items(const struct exchange *exchange, const struct route_word *word,
                                const char *what, size_t count, char *sentence, size_t size)
 {
@@ -112,7 +112,7 @@ static enum status check_items(const struct exchange *exchange, const struct rou
     return STATUS_OK;
 }
 
-/* Is the last word but one that of an option, which the last would then be taken for? */
+/* Is the last word but one the keyword of an option, so that the last would be its value? */
 static bool ends_with_option(const struct route *route, const json_t *array)
 {
     size_t count = json_array_size(array);
@@ -158,7 +158,7 @@ static size_t count_commas(struct text list)
     return count;
 }
 
-/* The words of one parameter, between commas. */
+/* Adds the words of one parameter, which are separated by commas. */
 static enum status add_split(struct exchange *exchange, const struct route_word *word,
                              struct text list, char *sentence, size_t size)
 {
@@ -248,7 +248,7 @@ static bool is_known(const struct route *route, struct text name)
     return false;
 }
 
-/* Says that the path does not take this one, and what it takes. */
+/* Says that the path does not accept this name, and which names it accepts. */
 static enum status refuse_unknown(const struct route *route, const char *what, struct text name,
                                   char *sentence, size_t size)
 {
@@ -286,7 +286,7 @@ static enum status check_parameters(const struct exchange *exchange, char *sente
     return STATUS_OK;
 }
 
-enum status words_check_known(const struct exchange *exchange, char *sentence, size_t size)
+enum status words_check_names(const struct exchange *exchange, char *sentence, size_t size)
 {
     enum status status = check_parameters(exchange, sentence, size);
     if (status != STATUS_OK || exchange->route->method != VERB_POST)

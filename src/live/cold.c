@@ -1,10 +1,11 @@
 /*
- * Watched items that memory does not have. They are read like anything else, by a worker, and are then
- * in memory for the next looks; where memory is so short that they go again at once, they come by here
- * again and again. So there is one job of a thread at a time, and a pause behind it.
+ * Watched items that are not in memory. A worker loads them like any other item, and the next rounds
+ * find them in memory. If memory is so short that they are evicted at once, they are loaded again and
+ * again. Therefore each thread has one submission at a time, followed by a pause.
  *
- * Meanwhile a look may find the item in memory after all, and see what changed after the worker read
- * it. Nobody is told an older state after a newer one: what the worker brings then is not used.
+ * Meanwhile a round may find the item in memory after all, with changes that are newer than the
+ * worker's result. A stream must never send an older state after a newer one, so that result is then
+ * not used.
  */
 #include <string.h>
 
@@ -18,12 +19,12 @@ void live_want_cold(struct live *live, struct watched *item)
         list_add_last(&live->cold, &item->cold);
 }
 
-/* What is on its way to a worker and back. */
+/* One submission. */
 struct cold_job {
     struct hot_submission submission; /* the first member */
     struct live *live;
-    struct buffer out; /* for each item: how many counters, then the counters */
-    bool failed;       /* no memory: `out` is not complete */
+    struct buffer out; /* for each item: the number of its counters, then the counters */
+    bool failed;       /* there was no memory: `out` is not complete */
 };
 
 static bool write_found(struct buffer *out, const struct hot_request *request,
@@ -36,7 +37,7 @@ static bool write_found(struct buffer *out, const struct hot_request *request,
                           count * sizeof *scratch->counters));
 }
 
-/* On the worker: copies what it found, because the scratch is the worker's. */
+/* Runs on the worker. It copies the counters, because the scratch belongs to the worker. */
 static void write_all(struct hot_submission *submission, const struct hot_scratch *scratch)
 {
     struct cold_job *job = (struct cold_job *)submission;
@@ -113,7 +114,7 @@ static void take_found(struct live *live, struct watched *item, const char **at)
         live_take(live, item, counters, count, live->away_seen);
 }
 
-/* On the loop: the items are no longer away. */
+/* Runs on the loop. */
 static void take_back(struct hot_submission *submission)
 {
     struct cold_job *job = (struct cold_job *)submission;
@@ -126,7 +127,7 @@ static void take_back(struct hot_submission *submission)
             take_found(live, live->away_items[i], &at);
         watched_back(&live->items, live->away_items[i]);
     }
-    live_count_items(live); /* those that nobody watched any more went just now */
+    live_count_items(live); /* items without viewers were freed just now */
     live->away = 0;
     live->cold_ns = clock_monotonic_ns() + LIVE_COLD_NS;
     free_job(job);

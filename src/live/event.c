@@ -1,6 +1,6 @@
 /*
- * The length of a chunk stands before it and is known behind it: it gets eight digits, filled in at
- * the end.
+ * The length of a chunk comes before its data, but it is only clear after the data. So eight digits
+ * are reserved and filled in at the end.
  */
 #include "live/event.h"
 
@@ -47,7 +47,7 @@ static bool begin(struct buffer *out, bool chunked)
     return !chunked || buffer_append(out, "00000000\r\n", CHUNK_HEAD);
 }
 
-/* What began at `start` ends; or, not written, never was. */
+/* Ends what began at `start`. If it could not be written completely, it is removed. */
 static bool end(struct buffer *out, size_t start, bool chunked, bool written)
 {
     if (written && chunked) {
@@ -79,7 +79,7 @@ static bool write_item(struct buffer *out, const struct viewer *viewer, const st
     at = put_text(at, "\":{", 3);
     for (uint32_t i = 0; i < item->count; i++) {
         const struct watched_counter *counter = &item->counters[i];
-        if (counter->value == 0 && (viewer->told == 0 || counter->changed <= viewer->told))
+        if (counter->value == 0 && (viewer->sent == 0 || counter->changed <= viewer->sent))
             continue;
         const struct name *name = names_get(names, counter->name);
         *at++ = '"';
@@ -111,7 +111,7 @@ bool event_write(struct buffer *out, const struct viewer *viewers, uint32_t coun
     size_t start = out->length;
     bool written = begin(out, chunked) && write_head(out, event_digest(viewers, count));
     for (uint32_t i = 0; written && i < count; i++) {
-        if (all || viewers[i].told != viewers[i].item->version)
+        if (all || viewers[i].sent != viewers[i].item->version)
             written = write_item(out, &viewers[i], names);
     }
     if (written)

@@ -1,6 +1,7 @@
 /*
- * What a stream says, as server-sent events: one for the items that changed, and comments. Over
- * HTTP/1.1 each goes in a chunk of its own.
+ * Writes what a stream sends, as server-sent events: events with the items that changed, and comments.
+ * With HTTP/1.1 each of them is a chunk of its own. Only the thread of the stream may call these
+ * functions.
  */
 #ifndef LAUD_LIVE_EVENT_H
 #define LAUD_LIVE_EVENT_H
@@ -13,25 +14,26 @@
 #include "base/text.h"
 #include "live/watched.h"
 
-#define EVENT_ID 16 /* bytes of an event's id */
+#define EVENT_ID 16 /* the length of an event's id in bytes */
 
-/* The digest of all that a stream shows, once its client was told. */
+/* The digest of all items of a stream at their newest versions. It becomes the id of the event. */
 uint64_t event_digest(const struct viewer *viewers, uint32_t count);
 
-/* Reads an id as an event has it; false: it is none. */
+/* Reads the id of an event. False: the text is not such an id. */
 bool event_read_id(struct text text, uint64_t *digest);
 
 /*
- * An event of the viewers that were not told yet, or of all; the counters that are not 0, and those
- * that became 0 since. False: no memory, as in all here; then `out` is as it was.
+ * Writes an event with the viewers that have a new version, or with all of them. It has the counters
+ * that are not 0, and those that became 0 since the client's version. False: there is no memory, as
+ * for all functions here; then `out` is unchanged.
  */
 bool event_write(struct buffer *out, const struct viewer *viewers, uint32_t count, bool all,
                  const struct names *names, bool chunked);
 
-/* Any text that is not empty. */
+/* Writes this text, which must not be empty. */
 bool event_write_text(struct buffer *out, const char *text, bool chunked);
 
-/* The end of the body. */
+/* Writes the end of the body. */
 bool event_write_end(struct buffer *out, bool chunked);
 
 #endif

@@ -11,8 +11,9 @@
 #include "live/private.h"
 #include "net/streams.h"
 
-#define RETRY_MIN_MS  1000 /* clients come back after so long at least, each after another time: */
-#define RETRY_ROOM_MS 4000 /* all at once is what a server that just started can do without */
+#define RETRY_MIN_MS 1000 /* clients wait at least so long before they connect again, */
+#define RETRY_ROOM_MS                                                                              \
+    4000 /* and up to so much longer, so that not all connect to a new server at once */
 
 static void on_timer(uv_timer_t *timer)
 {
@@ -23,7 +24,7 @@ static void on_timer(uv_timer_t *timer)
     uv_timer_start(&live->timer, on_timer, next_ms, 0);
 }
 
-/* The thread is about to wait: time that it spends doing nothing. */
+/* The thread is about to wait for events. This time counts as idle. */
 static void live_wait(void *streams)
 {
     struct live *live = streams;
@@ -82,7 +83,7 @@ static void free_stream(struct live_stream *stream)
 {
     struct live *live = stream->live;
     for (uint32_t i = 0; i < stream->count; i++)
-        watched_leave(&live->items, &stream->viewers[i]);
+        watched_remove(&live->items, &stream->viewers[i]);
     list_remove(&stream->queue);
     list_remove(&stream->quiet);
     live_count_items(live);
@@ -90,7 +91,7 @@ static void free_stream(struct live_stream *stream)
     free(stream);
 }
 
-/* Is the last viewer of an item that another has, too? */
+/* Does another viewer of the stream have the same item as the last one? */
 static bool is_repeated(const struct live_stream *stream)
 {
     for (uint32_t i = 0; i + 1 < stream->count; i++) {
@@ -100,20 +101,20 @@ static bool is_repeated(const struct live_stream *stream)
     return false;
 }
 
-static bool join(struct live_stream *stream, struct text text)
+static bool watch(struct live_stream *stream, struct text text)
 {
     struct viewer *viewer = &stream->viewers[stream->count];
     const char *colon = memchr(text.bytes, ':', text.length);
     struct id id;
     bool good =
         colon != NULL && id_parse(colon + 1, text.length - (size_t)(colon + 1 - text.bytes), &id);
-    ASSERT(good);
-    if (!watched_join(&stream->live->items, viewer, text, id))
+    ASSERT(good); /* the words were decoded before */
+    if (!watched_add(&stream->live->items, viewer, text, id))
         return false;
     viewer->stream = stream;
     stream->count++;
     if (is_repeated(stream)) {
-        watched_leave(&stream->live->items, viewer);
+        watched_remove(&stream->live->items, viewer);
         stream->count--;
     }
     return true;
@@ -137,28 +138,28 @@ static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
                                    .resumes = ask->resumes,
                                    .last = ask->last,
                                    .number = ++live->opened};
-    bool joined = true;
-    for (uint32_t i = 0; joined && i < ask->count; i++)
-        joined = join(stream, ask->items[i]);
-    if (joined)
+    bool watches = true;
+    for (uint32_t i = 0; watches && i < ask->count; i++)
+        watches = watch(stream, ask->items[i]);
+    if (watches)
         return stream;
     free_stream(stream);
     return NULL;
 }
 
 /*
- * Is each item read? Then its counters are no older than what the client may know from others. What was
- * read for other streams may be older, so those items that are not in memory are waited for.
+ * Returns whether each item was read since the stream was opened. Counters that were read earlier for other
+ * streams may be older than what the client knows, so the stream waits for the items that are not in memory.
  */
-static bool know_or_await(struct live_stream *stream)
+static bool load_or_await(struct live_stream *stream)
 {
     for (uint32_t i = 0; i < stream->count; i++)
         if (stream->viewers[i].item->seen < stream->number)
             stream->viewers[i].item->awaited = stream->number;
-    return live_is_known(stream);
+    return live_is_loaded(stream);
 }
 
-/* The beginning: when to come back, and what is the case, unless the client knows. */
+/* Writes when the client should connect again, and all items, unless the client has them already. */
 static bool write_beginning(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
 {
     struct live *live = stream->live;
@@ -171,10 +172,10 @@ static bool write_beginning(struct live_stream *stream, struct buffer *out, uint
     live_look_at(live, items, stream->count);
     if (!event_write_text(out, retry, stream->chunked))
         return false;
-    return !know_or_await(stream) || live_tell(stream, out, now_ns);
+    return !load_or_await(stream) || live_write_event(stream, out, now_ns);
 }
 
-/* Counts for the limit of streams from now on, not for that of connections. */
+/* Counts as a stream from now on, no longer as a connection. */
 static bool count_stream(struct server *server)
 {
     uint64_t open = atomic_fetch_add_explicit(&server->streams, 1, memory_order_relaxed);
@@ -188,6 +189,7 @@ static void take_over(struct conn *conn, struct live_stream *stream, uint64_t no
 {
     struct live *live = stream->live;
     int bytes = LIMIT_LIVE_KERNEL;
+    ASSERT(conn->counted && !conn->streaming);
     if (live->streams++ == 0)
         start(live);
     stream->wrote_ns = now_ns;
@@ -224,12 +226,13 @@ enum status live_open(struct conn *conn, const struct live_ask *ask, struct buff
 void live_close(struct live_stream *stream)
 {
     struct live *live = stream->live;
+    ASSERT(live->streams > 0);
     free_stream(stream);
     if (--live->streams == 0)
         stop(live);
 }
 
-/* The server stops: all streams end, and those whose clients do not take the end are closed. */
+/* The server stops: all streams end. A stream with unsent bytes is closed at once. */
 static void live_stop(void *streams)
 {
     struct live *live = streams;

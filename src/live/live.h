@@ -1,19 +1,18 @@
 /*
- * Live streams of one I/O thread: clients that are told when the counters of some items change. Nothing
- * is done for them on the way of a like. A timer, which runs while there are streams, looks at the
- * items that are watched, each once for all who watch it, and tells the streams whose items differ from
- * what they were told last. So a stream never gets more than a few events a second, whatever happens,
- * and the last one it gets is true.
+ * Live streams of one I/O thread: clients that get an event when the counters of certain items change.
+ * A like does no work for them. While there are streams, a timer reads the watched items, each item
+ * once for all streams that watch it, and sends an event to each stream whose last event had other
+ * values. So a stream gets at most a few events a second, and its last event has the current values.
  *
- * Looking and telling have a share of the thread's time (pace.h) and take turns; where that is too
- * little for all streams, each gets fewer events. An event says what is the case, not what happened,
- * so one that was left out is not missed. Like a reply it leaves once the journal has released the
- * position it depends on.
+ * Reading and sending get a share of the thread's time (pace.h) and alternate. If the share is too
+ * small for all streams, each stream gets fewer events. An event has the current values, not a single
+ * change, so a client misses nothing if some events are skipped. Like a reply, an event is sent once
+ * the hot tier has released the point that it depends on.
  *
- * What is not in memory is read by a worker, some items at a time. A client that does not take what it
- * was sent is told nothing more until it does.
+ * A worker loads items that are not in memory, some at a time. A client that does not read what it was
+ * sent gets nothing more until it does.
  *
- * All of it belongs to the loop's thread. A stream belongs to its connection, and ends with it.
+ * Everything here belongs to the loop's thread. A stream belongs to its connection and ends with it.
  */
 #ifndef LAUD_LIVE_LIVE_H
 #define LAUD_LIVE_LIVE_H
@@ -31,26 +30,29 @@ struct metrics_sources;
 struct server;
 struct streams_ops;
 
-/* For server_parts: how a loop makes, ends and frees its live streams. */
+/* For server_parts: the functions with which a loop makes, ends and frees its live streams. */
 extern const struct streams_ops live_streams;
 
 /* Adds the metrics of the live streams of this server, before it starts. It must outlive the list. */
 void live_metrics_add(struct server *server, struct metrics_sources *sources);
 
 struct live_ask {
-    const struct text *items; /* as they were asked for; known to be good */
+    const struct text
+        *items; /* their words in the request; they were decoded before, so they are valid */
     uint32_t count;
-    bool chunked; /* the body goes in chunks */
-    bool resumes; /* the client has what the digest `last` is of */
+    bool chunked; /* the body is sent in chunks */
+    bool resumes; /* the client already has the event with the digest `last` */
     uint64_t last;
 };
 
 /*
- * Makes the connection a stream and appends the beginning of the body to `out`, for a reply. OK, or
- * STOPPING, TOO_MANY_STREAMS, NO_MEMORY: nothing was changed.
+ * Makes the connection a stream and appends the beginning of the body to `out`. OK; STOPPING,
+ * TOO_MANY_STREAMS, NO_MEMORY: nothing was changed, except that bytes may have been appended to `out`.
  */
 enum status live_open(struct conn *conn, const struct live_ask *ask, struct buffer *out,
                       struct live_stream **stream);
-void live_close(struct live_stream *stream); /* the connection is closed */
+
+/* Frees the stream of a connection that is closed. */
+void live_close(struct live_stream *stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* The section "Live" of INFO: the sums over all I/O threads, each of which counts for itself. */
+/* The section "Live" of INFO: sums over all I/O threads, each of which has its own counters. */
 #include "live/live.h"
 #include "metrics/source.h"
 #include "net/loop.h"

@@ -1,4 +1,7 @@
-/* What the parts of live streams share: live.c their coming and going, round.c looking and telling. */
+/*
+ * What the files of live streams share: live.c opens and closes streams, round.c reads items and sends
+ * events, cold.c loads items that are not in memory. Nobody else includes it.
+ */
 #ifndef LAUD_LIVE_PRIVATE_H
 #define LAUD_LIVE_PRIVATE_H
 
@@ -10,29 +13,28 @@
 #include "live/watched.h"
 #include "net/conn.h"
 
-#define LIVE_MS     1000000ULL
-#define LIVE_GAP_NS (200 * LIVE_MS) /* between two events of a stream, and two looks */
-#define LIVE_HELD_NS                                                                               \
-    (20 * LIVE_MS) /* until an event that the journal does not let go yet is tried */
-#define LIVE_STALLED_NS   (500 * LIVE_MS)   /* until a client that took nothing is tried again */
-#define LIVE_COLD_NS      (50 * LIVE_MS)    /* between two jobs for a worker */
-#define LIVE_QUIET_NS     (15000 * LIVE_MS) /* without a word: a comment keeps proxies content */
+#define LIVE_MS           1000000ULL
+#define LIVE_GAP_NS       (200 * LIVE_MS)   /* between two events of a stream, and two rounds */
+#define LIVE_HELD_NS      (20 * LIVE_MS)    /* until an event in `held` is tried again */
+#define LIVE_STALLED_NS   (500 * LIVE_MS)   /* until a client that read nothing is tried again */
+#define LIVE_COLD_NS      (50 * LIVE_MS)    /* between two submissions */
+#define LIVE_QUIET_NS     (15000 * LIVE_MS) /* until a comment is sent, so that proxies stay open */
 #define LIVE_STEP_MS      10                /* between two slices of time, if there is more to do */
-#define LIVE_STEP_IDLE_MS 20                /* if something is waited for */
+#define LIVE_STEP_IDLE_MS 20                /* the same, if something is waited for */
 
 struct live_stream {
     struct live *live;
     struct conn *conn;
-    struct list quiet; /* among all streams, by when they were last written to */
-    struct list queue; /* later, held or stalled; or in none */
-    uint64_t wrote_ns; /* when that was */
-    uint64_t told_ns;  /* when it last got an event; 0: never */
-    uint64_t ready_ns; /* when its turn in the queue comes */
-    uint64_t last;     /* digest of what the client had before */
-    uint64_t number;   /* streams of the thread that were opened up to this one */
-    size_t charged;    /* bytes */
-    bool resumes;      /* it had something */
-    bool begun;        /* it got all of its items, or has them */
+    struct list quiet; /* in live->quiet, ordered by wrote_ns */
+    struct list queue; /* in live->later, held or stalled; or in none */
+    uint64_t wrote_ns; /* when anything was last written to it */
+    uint64_t event_ns; /* when it last got an event; 0: never */
+    uint64_t ready_ns; /* when it is its turn in the queue */
+    uint64_t last;     /* digest of the last event that the client had before */
+    uint64_t number;   /* its number among the streams of the thread, in the order of opening */
+    size_t charged;    /* bytes that are charged to the budget */
+    bool resumes;      /* `last` is set */
+    bool begun;        /* the client has all of its items */
     bool chunked;
     uint32_t count;
     struct viewer viewers[];
@@ -41,36 +43,37 @@ struct live_stream {
 struct live {
     struct loop *loop;
     uv_timer_t timer;
-    uv_check_t after;
-    uint64_t before_ns; /* when the thread began to wait; 0: it does not */
+    uv_check_t after;   /* runs after the thread has waited for events */
+    uint64_t before_ns; /* when the thread began to wait; 0: it does not wait */
     struct pace pace;
     struct watched_table items;
     uint32_t streams;
     uint64_t opened; /* streams that were ever opened */
 
-    bool looking;     /* a look at all items is under way */
-    uint32_t round;   /* its number, or that of the last */
-    uint64_t look_ns; /* when it began */
+    bool looking;     /* a round of reading all items is in progress */
+    uint32_t round;   /* its number, or that of the last round */
+    uint64_t look_ns; /* when that round began */
 
-    struct list quiet;   /* all streams, those first that were quiet longest */
-    struct list changed; /* items whose viewers are to be told */
-    struct list later;   /* streams that had an event a moment ago; ready one after the other */
-    struct list held;    /* streams that wait for the journal; likewise */
-    struct list stalled; /* streams whose clients took nothing; likewise */
-    struct list cold;    /* items that memory does not have */
-    uint64_t cold_ns;    /* when a job for them may go */
-    uint32_t away;       /* items that a worker has, in its order */
-    uint64_t away_seen;  /* `opened` when they were sent to it */
+    struct list quiet;   /* all streams; the first has been silent for longest */
+    struct list changed; /* items with a new version, whose viewers may need an event */
+    struct list
+        later;        /* streams that had an event less than LIVE_GAP_NS ago, ordered by ready_ns */
+    struct list held; /* streams that wait for a release, ordered by ready_ns */
+    struct list stalled; /* streams whose clients read nothing, ordered by ready_ns */
+    struct list cold;    /* items that are not in memory */
+    uint64_t cold_ns;    /* when items may be submitted again */
+    uint32_t away;       /* how many items are submitted; they are in away_items, in this order */
+    uint64_t away_seen;  /* the value of `opened` when they were submitted */
     struct watched *away_items[LIMIT_BATCH];
 };
 
-/* Tells how many items are watched, after that changed. */
+/* Updates the metric of watched items, after their number changed. */
 static inline void live_count_items(struct live *live)
 {
     atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
 }
 
-/* A request for the counters of an item. */
+/* Makes a request for the counters of an item. */
 static inline void live_ask(struct hot_request *request, const struct watched *item,
                             struct hot_answer *answer)
 {
@@ -82,29 +85,31 @@ static inline void live_ask(struct hot_request *request, const struct watched *i
 }
 
 /*
- * The counters of an item are these, at a time when `seen` streams had been opened: if they differ from
- * those before, or if a stream waits for them, its viewers are to be told.
+ * Stores the counters of an item that were read when `seen` streams had been opened. If the counters differ
+ * from the last ones, or if a stream waits for the item, its viewers may need an event.
  */
 void live_take(struct live *live, struct watched *item, const struct hot_counter *counters,
                uint32_t count, uint64_t seen);
 
-/* An item is to be read by a worker; and a job for one goes, if it is time. */
+/* Queues an item that is not in memory. */
 void live_want_cold(struct live *live, struct watched *item);
+
+/* Submits queued items, unless some are submitted already or LIVE_COLD_NS has not passed. */
 void live_send_cold(struct live *live, uint64_t now_ns);
 
-/* Looks at some of the items, at once. */
+/* Reads the counters of these items now. */
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count);
 
-/* Has each of its items been read since the stream was opened? */
-bool live_is_known(const struct live_stream *stream);
+/* Was every item of the stream read since the stream was opened? */
+bool live_is_loaded(const struct live_stream *stream);
 
 /*
- * Writes an event of what is new for a stream, or at its beginning of everything, unless the client
- * has it. False: no memory.
+ * Writes an event with the new versions of a stream's items. The first event has all items; if the client
+ * already has exactly these values, a comment is written. False: there is no memory.
  */
-bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns);
+bool live_write_event(struct live_stream *stream, struct buffer *out, uint64_t now_ns);
 
-/* A slice of time; returns in how many milliseconds the next is due. */
+/* Uses one slice of time. Returns after how many milliseconds the next slice is due. */
 uint64_t live_run(struct live *live);
 
 #endif

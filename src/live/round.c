@@ -1,23 +1,24 @@
 /*
- * A slice of time goes round between its jobs, a little of each, until nothing is left to do or the
- * time is over: look at some items, tell some streams of those that changed, say a word to those that
- * were quiet for long. Queues move what was handled to their end, so the next slice goes on where this
- * one stopped, and no item with many viewers keeps the others waiting.
+ * A slice of time does a little of each task in turn, until nothing is left to do or the time is over:
+ * read some items, send events to some streams whose items changed, and send comments to streams that
+ * were silent for long. What was handled goes to the end of its queue, so the next slice continues
+ * where this one stopped, and an item with many viewers does not delay the others.
  *
- * An event that has to wait for the journal leaves when that moves, and that time is not ours to
- * measure: so only a few may wait, and the others are written a moment later, when they need not.
+ * An event that is not released yet is sent later, at a time that is not measured here. So only a few
+ * events may wait like that; the other streams are tried again a moment later, when their events need
+ * not wait.
  */
 #include "base/assert.h"
 #include "base/clock.h"
 #include "live/event.h"
 #include "live/private.h"
 
-#define STEP_STREAMS 8       /* told in one go */
-#define STEP_VIEWERS 64      /* come by for that, many of which have nothing to be told */
-#define HELD_MAX     256     /* groups that wait for the journal, past which no event joins them */
-#define UNSENT_MAX   KIB(16) /* bytes that wait for a client, past which it is told nothing more */
+#define STEP_STREAMS 8       /* events that are sent in one step */
+#define STEP_VIEWERS 64      /* viewers that are visited in one step; many of them need no event */
+#define HELD_MAX     256     /* if so many groups wait for their release, no event joins them */
+#define UNSENT_MAX   KIB(16) /* a client with more unsent bytes gets no further event */
 
-/* Looking */
+/* Reading items */
 
 void live_take(struct live *live, struct watched *item, const struct hot_counter *counters,
                uint32_t count, uint64_t seen)
@@ -36,7 +37,7 @@ void live_take(struct live *live, struct watched *item, const struct hot_counter
         list_add_last(&live->changed, &item->changed);
 }
 
-/* Up to a batch of items whose types are known. */
+/* Reads the counters of up to LIMIT_BATCH items whose types are found. */
 static void look_at_batch(struct live *live, struct watched *const *items, uint32_t count)
 {
     struct loop *loop = live->loop;
@@ -64,21 +65,21 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
 
 void live_look_at(struct live *live, struct watched *const *items, uint32_t count)
 {
-    struct watched *known[LIMIT_BATCH] = {NULL};
+    struct watched *typed[LIMIT_BATCH] = {NULL};
     uint32_t some = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!watched_find_type(items[i], live->loop->server->parts.names))
             live_take(live, items[i], NULL, 0, live->opened);
         else
-            known[some++] = items[i];
+            typed[some++] = items[i];
         if (some == LIMIT_BATCH || (i + 1 == count && some > 0)) {
-            look_at_batch(live, known, some);
+            look_at_batch(live, typed, some);
             some = 0;
         }
     }
 }
 
-/* Goes on with a look at all items; false: there is none, or it is over. */
+/* Continues the round of reading. False: there is no round, or it is complete. */
 static bool look_on(struct live *live, uint64_t now_ns)
 {
     struct watched *items[LIMIT_BATCH];
@@ -101,9 +102,9 @@ static bool look_on(struct live *live, uint64_t now_ns)
     return live->looking;
 }
 
-/* Telling */
+/* Sending events */
 
-bool live_is_known(const struct live_stream *stream)
+bool live_is_loaded(const struct live_stream *stream)
 {
     for (uint32_t i = 0; i < stream->count; i++) {
         const struct watched *item = stream->viewers[i].item;
@@ -113,41 +114,41 @@ bool live_is_known(const struct live_stream *stream)
     return true;
 }
 
-/* Is there something it was not told? */
-static bool is_behind(const struct live_stream *stream)
+/* Is there a version that the client does not have? */
+static bool has_news(const struct live_stream *stream)
 {
     for (uint32_t i = 0; i < stream->count; i++) {
-        if (stream->viewers[i].told != stream->viewers[i].item->version)
+        if (stream->viewers[i].sent != stream->viewers[i].item->version)
             return true;
     }
     return false;
 }
 
-/* The release point that what it was not told depends on. */
+/* The release point that the next event of the stream depends on. */
 static uint64_t point_of(const struct live_stream *stream)
 {
     uint64_t point = 0;
     for (uint32_t i = 0; i < stream->count; i++) {
         const struct watched *item = stream->viewers[i].item;
-        if (stream->viewers[i].told != item->version && item->point > point)
+        if (stream->viewers[i].sent != item->version && item->point > point)
             point = item->point;
     }
     return point;
 }
 
-static void note_told(struct live_stream *stream)
+static void note_sent(struct live_stream *stream)
 {
     struct loop_stats *stats = &stream->live->loop->stats;
     for (uint32_t i = 0; i < stream->count; i++) {
         struct viewer *viewer = &stream->viewers[i];
         uint64_t version = viewer->item->version;
-        if (viewer->told > 0 && viewer->told != version)
-            loop_count(&stats->live_coalesced, version - viewer->told - 1);
-        viewer->told = version;
+        if (viewer->sent > 0 && viewer->sent != version)
+            loop_count(&stats->live_coalesced, version - viewer->sent - 1);
+        viewer->sent = version;
     }
 }
 
-bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
+bool live_write_event(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
 {
     struct loop *loop = stream->live->loop;
     const struct names *names = loop->server->parts.names;
@@ -160,8 +161,8 @@ bool live_tell(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
         return false;
     loop_count(&loop->stats.live_events, !same);
     stream->begun = true;
-    stream->told_ns = stream->wrote_ns = now_ns;
-    note_told(stream);
+    stream->event_ns = stream->wrote_ns = now_ns;
+    note_sent(stream);
     return true;
 }
 
@@ -171,7 +172,7 @@ static void wait_in(struct list *queue, struct live_stream *stream, uint64_t rea
     list_move_last(queue, &stream->queue);
 }
 
-/* Sends what is in `out`, as far as it is released; a client may have too much of it. */
+/* Sends what is in `out` as far as it is released. A client with too many unsent bytes is closed. */
 static void send_off(struct live_stream *stream, uint64_t point)
 {
     struct conn *conn = stream->conn;
@@ -186,7 +187,7 @@ static bool is_ending(const struct live_stream *stream)
     return !conn_is_open(stream->conn);
 }
 
-/* Would an event have to wait for its release, where too many replies wait already? */
+/* Would an event have to wait for its release, although many groups wait already? */
 static bool is_held(const struct live *live, uint64_t point)
 {
     struct hot *hot = live->loop->server->parts.hot;
@@ -194,11 +195,11 @@ static bool is_held(const struct live *live, uint64_t point)
            hot_state(hot) != STATUS_READONLY;
 }
 
-/* Tells it, or lets it wait for its turn; false: neither, it cost nothing. */
-static bool tell(struct live_stream *stream, uint64_t now_ns)
+/* Sends an event, or queues the stream for later. True: an event was written, which costs time. */
+static bool send_event(struct live_stream *stream, uint64_t now_ns)
 {
     struct live *live = stream->live;
-    if (is_ending(stream) || !is_behind(stream) || !live_is_known(stream))
+    if (is_ending(stream) || !has_news(stream) || !live_is_loaded(stream))
         return false;
     uint64_t point = point_of(stream);
     if (conn_unsent(stream->conn) > UNSENT_MAX) {
@@ -206,42 +207,42 @@ static bool tell(struct live_stream *stream, uint64_t now_ns)
         wait_in(&live->stalled, stream, now_ns + LIVE_STALLED_NS);
         return false;
     }
-    if (stream->told_ns > 0 && now_ns < stream->told_ns + LIVE_GAP_NS) {
-        wait_in(&live->later, stream, stream->told_ns + LIVE_GAP_NS);
+    if (stream->event_ns > 0 && now_ns < stream->event_ns + LIVE_GAP_NS) {
+        wait_in(&live->later, stream, stream->event_ns + LIVE_GAP_NS);
         return false;
     }
     if (is_held(live, point)) {
         wait_in(&live->held, stream, now_ns + LIVE_HELD_NS);
         return false;
     }
-    if (live_tell(stream, &stream->conn->out, now_ns))
+    if (live_write_event(stream, &stream->conn->out, now_ns))
         send_off(stream, point);
     else
         conn_close(stream->conn);
     return true;
 }
 
-/* Those of a queue whose time has come; false: there is none. */
-static bool tell_queue(struct list *queue, uint64_t now_ns)
+/* Sends to the streams of a queue that are due. False: no more are due. */
+static bool send_queue(struct list *queue, uint64_t now_ns)
 {
-    for (unsigned told = 0, seen = 0; told < STEP_STREAMS && seen < STEP_VIEWERS; seen++) {
+    for (unsigned sent = 0, seen = 0; sent < STEP_STREAMS && seen < STEP_VIEWERS; seen++) {
         struct live_stream *stream = LIST_OF(queue->next, struct live_stream, queue);
         if (list_is_empty(queue) || stream->ready_ns > now_ns)
             return false;
         list_remove(&stream->queue);
-        told += tell(stream, now_ns);
+        sent += send_event(stream, now_ns);
     }
     return true;
 }
 
-/* Some viewers of one item that changed; the next time, of the next one. */
-static bool tell_viewers(struct live *live, uint64_t now_ns)
+/* Sends to some viewers of the first changed item, which then goes to the end of the queue. */
+static bool send_viewers(struct live *live, uint64_t now_ns)
 {
     if (list_is_empty(&live->changed))
         return false;
     struct watched *item = LIST_OF(live->changed.next, struct watched, changed);
     list_move_last(&live->changed, &item->changed);
-    for (unsigned told = 0, seen = 0; told < STEP_STREAMS && seen < STEP_VIEWERS; seen++) {
+    for (unsigned sent = 0, seen = 0; sent < STEP_STREAMS && seen < STEP_VIEWERS; seen++) {
         struct viewer *viewer = LIST_OF(item->viewers.next, struct viewer, link);
         if (list_is_empty(&item->viewers) || viewer->walk == item->walk) {
             list_remove(&item->changed);
@@ -251,14 +252,14 @@ static bool tell_viewers(struct live *live, uint64_t now_ns)
         list_move_last(&item->viewers, &viewer->link);
         struct live_stream *stream = viewer->stream;
         if (!list_has(&stream->queue))
-            told += tell(stream, now_ns);
+            sent += send_event(stream, now_ns);
     }
     return !list_is_empty(&live->changed);
 }
 
 static bool break_silence(struct live *live, uint64_t now_ns)
 {
-    for (unsigned said = 0; said < STEP_STREAMS; said++) {
+    for (unsigned sent = 0; sent < STEP_STREAMS; sent++) {
         struct live_stream *stream = LIST_OF(live->quiet.next, struct live_stream, quiet);
         if (list_is_empty(&live->quiet) || now_ns < stream->wrote_ns + LIVE_QUIET_NS)
             return false;
@@ -284,10 +285,10 @@ uint64_t live_run(struct live *live)
     live->loop->clock_ns = now_ns;
     while (more && now_ns - start_ns < most_ns) {
         more = look_on(live, now_ns);
-        more = tell_queue(&live->later, now_ns) || more;
-        more = tell_queue(&live->held, now_ns) || more;
-        more = tell_queue(&live->stalled, now_ns) || more;
-        more = tell_viewers(live, now_ns) || more;
+        more = send_queue(&live->later, now_ns) || more;
+        more = send_queue(&live->held, now_ns) || more;
+        more = send_queue(&live->stalled, now_ns) || more;
+        more = send_viewers(live, now_ns) || more;
         more = break_silence(live, now_ns) || more;
         now_ns = clock_monotonic_ns();
     }

@@ -1,6 +1,6 @@
 /*
- * A digest must not depend on what differs between two runs of a server, nor on any order: so names
- * go into it by their text, and the parts are added up.
+ * A digest must not depend on what differs between two runs of a server, nor on any order. So names
+ * are hashed by their text, and the hashes are added up.
  */
 #include "live/watched.h"
 
@@ -50,7 +50,7 @@ static struct watched **head_of(const struct watched_table *table, uint64_t hash
     return &table->heads[hash & (table->capacity - 1)].first;
 }
 
-/* A table that cannot grow is only slower. */
+/* If the table cannot grow, it is only slower. */
 static bool make_room(struct watched_table *table)
 {
     size_t capacity = table->capacity == 0 ? CAPACITY_FIRST : 2 * table->capacity;
@@ -106,8 +106,7 @@ static struct watched *find(const struct watched_table *table, struct text text,
     return item;
 }
 
-bool watched_join(struct watched_table *table, struct viewer *viewer, struct text text,
-                  struct id id)
+bool watched_add(struct watched_table *table, struct viewer *viewer, struct text text, struct id id)
 {
     uint64_t hash = XXH3_64bits_withSeed(text.bytes, text.length, table->seed);
     struct watched *item = find(table, text, hash);
@@ -137,8 +136,9 @@ static void free_if_unwatched(struct watched_table *table, struct watched *item)
     give_memory(table, item, size_of(item->length));
 }
 
-void watched_leave(struct watched_table *table, struct viewer *viewer)
+void watched_remove(struct watched_table *table, struct viewer *viewer)
 {
+    ASSERT(list_has(&viewer->link));
     list_remove(&viewer->link);
     free_if_unwatched(table, viewer->item);
 }
@@ -159,7 +159,7 @@ bool watched_find_type(struct watched *item, struct names *names)
     size_t length = (size_t)(colon - item->text);
     int type = names_find_type(names, item->text, length);
     if (type < 0 && names_ask(names, NAME_TYPE, item->text, length, &type) != STATUS_OK)
-        return false; /* the answer is not there yet: the next round asks again */
+        return false; /* the answer is not there yet, and the next round asks again */
     if (type >= 0)
         item->item.type = (uint16_t)type;
     return type >= 0;
@@ -178,6 +178,7 @@ static bool reserve(struct watched_table *table, struct watched *item, uint32_t 
     if (item->count > 0)
         memcpy(counters, item->counters, item->count * sizeof *counters);
     give_memory(table, item->counters, item->capacity * sizeof *counters);
+    ASSERT(capacity <= UINT16_MAX);
     item->counters = counters;
     item->capacity = (uint16_t)capacity;
     return true;
@@ -195,7 +196,7 @@ static uint64_t digest_of(const struct watched *item, const struct names *names)
     return hash_mix(XXH3_64bits(item->text, item->length), sum);
 }
 
-/* What a look has found, by name. */
+/* The counters that were read, by name. */
 struct found {
     struct kind_set names;
     int64_t values[256];
@@ -220,7 +221,7 @@ static bool update(struct watched *item, const struct found *found, uint64_t ver
 bool watched_take(struct watched_table *table, struct watched *item,
                   const struct hot_counter *counters, uint32_t count, const struct names *names)
 {
-    struct found found; /* a value only where there is a name */
+    struct found found; /* a value is set only if its name is in the set */
     struct kind_set known = {{0}};
     uint64_t version = item->version + 1;
     uint32_t fresh = 0;

@@ -1,6 +1,6 @@
 /*
- * Numbers are written exactly, as decimals without an exponent: a sum of nanoseconds as seconds has
- * all its digits, whatever a double would keep.
+ * Numbers are written exactly, as decimals without an exponent: a sum of nanoseconds, written in
+ * seconds, keeps all its digits, which a double would not.
  */
 #include "metrics/exposition.h"
 
@@ -16,7 +16,7 @@ static bool put(struct buffer *out, const char *text)
     return buffer_append(out, text, strlen(text));
 }
 
-/* In a help text, a backslash and a line end would be read as something else. */
+/* In a help text, a backslash and a line end must be escaped. */
 static bool put_help(struct buffer *out, const char *help)
 {
     bool written = true;
@@ -56,7 +56,7 @@ void exposition_label(char labels[EXPOSITION_LABELS], const char *name, const ch
         memcpy(labels + used, added, length + 1);
 }
 
-/* value / 10^digits without zeros at its end. */
+/* Writes value / 10^digits without zeros at its end. */
 static void scale(uint64_t value, unsigned digits, char text[NUMBER_TEXT])
 {
     uint64_t unit = 1;

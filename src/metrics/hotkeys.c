@@ -1,10 +1,10 @@
 /*
- * Samples and not a sketch, because serving must not feel it: past the first samples of a half,
- * nearly all there is to do is to add up how many items a batch had. As long as none of them is
- * wanted, that takes no lock either: the thread notes in `passed` what it passed over.
+ * There are samples and no sketch, because serving must not become slower: after the first samples of
+ * a half, nearly the only work is to add up how many items a batch had. As long as none of them is
+ * wanted for the sample, this needs no lock: the thread counts in `passed` what it skips.
  *
- * The lock of a thread's samples is only tried by that thread: while someone counts them, what it
- * would have sampled is not offered at all, which takes as much from everything and moves no share.
+ * A thread only tries the lock of its samples. While another thread counts them, its uses are not
+ * offered at all. This affects all items and users equally, so it changes no share.
  */
 #include "metrics/hotkeys.h"
 
@@ -13,49 +13,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "metrics/sample.h"
 #include "op/op.h"
 
-#define LEAST_SPAN_NS 1000000000ULL /* a rate is over no less, also just after the start */
+#define LEAST_SPAN_NS                                                                              \
+    1000000000ULL /* a rate is never computed over less, also just after the start */
 
 struct dimension {
-    _Atomic uint64_t passed; /* by the thread, since it last had the lock */
-    uint64_t left;           /* the thread's: how many it may pass over */
+    _Atomic uint64_t passed; /* how many the thread has skipped since it last had the lock */
+    uint64_t left;           /* how many the thread may skip; only the thread uses it */
     struct sample_stream stream;
 };
 
-/* Of one thread. */
-struct place {
-    _Alignas(64) pthread_mutex_t lock; /* of the streams */
-    uint64_t turn_ns;                  /* the thread's: when the half-window ends */
+/* The samples of one thread. */
+struct thread_samples {
+    _Alignas(64) pthread_mutex_t lock; /* protects the streams */
+    uint64_t turn_ns;                  /* when the half-window ends; only the thread uses it */
     struct dimension items;
     struct dimension users;
 };
 
 struct hotkeys {
     struct memory_budget *budget;
-    size_t bytes; /* charged */
+    size_t bytes; /* how many bytes are charged to the budget */
     uint64_t seed;
     uint64_t born_ns;
     unsigned threads;
-    uint32_t size;     /* of a sample */
-    struct item *room; /* of all samples */
+    uint32_t size;     /* the size of one sample */
+    struct item *room; /* the memory of all samples */
     pthread_mutex_t lock;
-    bool answered; /* under the lock, as the next two */
+    bool answered; /* `answer` is set; protected by the lock, as are the next two */
     uint64_t answered_ns;
     struct hotkeys_top answer;
-    struct place places[];
+    struct thread_samples by_thread[];
 };
 
 struct hotkeys *hotkeys_new(unsigned threads, uint64_t seed, uint64_t now_ns,
                             struct memory_budget *budget)
 {
+    ASSERT(threads > 0);
     uint32_t size = HOTKEYS_SAMPLES / threads;
     if (size < HOTKEYS_LEAST)
         size = HOTKEYS_LEAST;
-    size_t samples = (size_t)threads * 4 * size; /* items and users, two halves each */
-    size_t base = (sizeof(struct hotkeys) + threads * sizeof(struct place) + 63) & ~(size_t)63;
+    size_t samples = (size_t)threads * 4 * size; /* items and users, with two halves each */
+    size_t base =
+        (sizeof(struct hotkeys) + threads * sizeof(struct thread_samples) + 63) & ~(size_t)63;
     size_t bytes = base + samples * sizeof(struct item);
     if (!memory_charge(budget, bytes))
         return NULL;
@@ -77,12 +81,11 @@ struct hotkeys *hotkeys_new(unsigned threads, uint64_t seed, uint64_t now_ns,
     hotkeys->room = room;
     pthread_mutex_init(&hotkeys->lock, NULL);
     for (unsigned i = 0; i < threads; i++, room += 4 * size) {
-        struct place *place = &hotkeys->places[i];
-        pthread_mutex_init(&place->lock, NULL);
-        place->turn_ns = now_ns + HOTKEYS_HALF_NS;
-        sample_init(&place->items.stream, room, size, HOTKEYS_HALF_NS, hash_mix(seed, 2 * i),
-                    now_ns);
-        sample_init(&place->users.stream, room + 2 * size, size, HOTKEYS_HALF_NS,
+        struct thread_samples *own = &hotkeys->by_thread[i];
+        pthread_mutex_init(&own->lock, NULL);
+        own->turn_ns = now_ns + HOTKEYS_HALF_NS;
+        sample_init(&own->items.stream, room, size, HOTKEYS_HALF_NS, hash_mix(seed, 2 * i), now_ns);
+        sample_init(&own->users.stream, room + 2 * size, size, HOTKEYS_HALF_NS,
                     hash_mix(seed, 2 * i + 1), now_ns);
     }
     return hotkeys;
@@ -93,14 +96,14 @@ void hotkeys_free(struct hotkeys *hotkeys)
     if (hotkeys == NULL)
         return;
     for (unsigned i = 0; i < hotkeys->threads; i++)
-        pthread_mutex_destroy(&hotkeys->places[i].lock);
+        pthread_mutex_destroy(&hotkeys->by_thread[i].lock);
     pthread_mutex_destroy(&hotkeys->lock);
     memory_release(hotkeys->budget, hotkeys->bytes);
     free(hotkeys->room);
     free(hotkeys);
 }
 
-/* The i-th of what is offered. */
+/* Returns the item or user with this index among those that are offered. */
 typedef struct item pick_fn(const struct hot_request *requests, uint64_t at);
 
 static struct item pick_item(const struct hot_request *requests, uint64_t at)
@@ -130,7 +133,7 @@ static void offer(struct sample_stream *stream, const struct hot_request *reques
     sample_pass(stream, count - at);
 }
 
-/* Mostly every request has one item: then those that are wanted are found without a search. */
+/* Mostly every request has one item. Then the items that are wanted are found without a search. */
 static void offer_items(struct sample_stream *stream, const struct hot_request *requests,
                         uint32_t count)
 {
@@ -163,7 +166,7 @@ static void set_passed(struct dimension *dimension, uint64_t count)
     atomic_store_explicit(&dimension->passed, count, memory_order_relaxed);
 }
 
-/* With the lock: what was passed over without it now counts, in the half in which it came. */
+/* Under the lock: adds what was skipped without the lock, to the half in which it was skipped. */
 static void settle(struct dimension *dimension, uint64_t now_ns)
 {
     sample_pass(&dimension->stream, passed(dimension));
@@ -176,25 +179,26 @@ void hotkeys_offer(struct hotkeys *hotkeys, unsigned thread, const struct hot_re
                    uint32_t count, uint64_t with_user, uint64_t items, uint64_t users,
                    uint64_t now_ns)
 {
-    struct place *place = &hotkeys->places[thread];
+    ASSERT(thread < hotkeys->threads);
+    struct thread_samples *own = &hotkeys->by_thread[thread];
     bool all_have_user = users == count;
-    items += passed(&place->items);
-    users += passed(&place->users);
-    if (items <= place->items.left && users <= place->users.left && now_ns < place->turn_ns) {
-        set_passed(&place->items, items);
-        set_passed(&place->users, users);
+    items += passed(&own->items);
+    users += passed(&own->users);
+    if (items <= own->items.left && users <= own->users.left && now_ns < own->turn_ns) {
+        set_passed(&own->items, items);
+        set_passed(&own->users, users);
         return;
     }
-    if (pthread_mutex_trylock(&place->lock) != 0)
+    if (pthread_mutex_trylock(&own->lock) != 0)
         return;
-    settle(&place->items, now_ns);
-    settle(&place->users, now_ns);
-    offer_items(&place->items.stream, requests, count);
-    offer_users(&place->users.stream, requests, count, with_user, all_have_user);
-    place->items.left = sample_left(&place->items.stream);
-    place->users.left = sample_left(&place->users.stream);
-    place->turn_ns = place->items.stream.began_ns + HOTKEYS_HALF_NS;
-    pthread_mutex_unlock(&place->lock);
+    settle(&own->items, now_ns);
+    settle(&own->users, now_ns);
+    offer_items(&own->items.stream, requests, count);
+    offer_users(&own->users.stream, requests, count, with_user, all_have_user);
+    own->items.left = sample_left(&own->items.stream);
+    own->users.left = sample_left(&own->users.stream);
+    own->turn_ns = own->items.stream.began_ns + HOTKEYS_HALF_NS;
+    pthread_mutex_unlock(&own->lock);
 }
 
 /* Counting */
@@ -219,7 +223,7 @@ static void tally_add(struct tally *tally, struct item item, double weight)
     tally->slots[at].weight += weight;
 }
 
-/* With the lock. */
+/* It must be called under the lock. */
 static void tally_dimension(struct tally *tally, const struct dimension *dimension, uint64_t now_ns)
 {
     const struct sample_stream *stream = &dimension->stream;
@@ -233,7 +237,7 @@ static void tally_dimension(struct tally *tally, const struct dimension *dimensi
     }
 }
 
-/* Of the same rate, which goes first? One order for all, so that answers do not flicker. */
+/* Ranks of the same rate have a fixed order, so that two answers in a row show the same order. */
 static bool is_cooler(const struct hotkeys_rank *a, const struct hotkeys_rank *b)
 {
     if (a->rate != b->rate)
@@ -244,7 +248,7 @@ static bool is_cooler(const struct hotkeys_rank *a, const struct hotkeys_rank *b
                                           : a->item.type > b->item.type;
 }
 
-/* Puts a rank where it belongs below `at` in a min-heap. */
+/* Inserts a rank at or below index `at` of a min-heap. */
 static void sift_down(struct hotkeys_rank *heap, uint32_t count, uint32_t at,
                       struct hotkeys_rank rank)
 {
@@ -265,7 +269,7 @@ static void sift_up(struct hotkeys_rank *heap, uint32_t at, struct hotkeys_rank 
     heap[at] = rank;
 }
 
-/* The hottest of the tally, hottest first; returns how many. */
+/* Writes the hottest of the tally, hottest first. Returns how many there are. */
 static uint32_t pick(const struct tally *tally, double seconds, struct hotkeys_rank *heap)
 {
     uint32_t count = 0;
@@ -292,15 +296,15 @@ static uint32_t count_all(struct hotkeys *hotkeys, bool users, struct tally *tal
 {
     memset(tally->slots, 0, (tally->mask + 1) * sizeof *tally->slots);
     for (unsigned i = 0; i < hotkeys->threads; i++) {
-        struct place *place = &hotkeys->places[i];
-        pthread_mutex_lock(&place->lock);
-        tally_dimension(tally, users ? &place->users : &place->items, now_ns);
-        pthread_mutex_unlock(&place->lock);
+        struct thread_samples *own = &hotkeys->by_thread[i];
+        pthread_mutex_lock(&own->lock);
+        tally_dimension(tally, users ? &own->users : &own->items, now_ns);
+        pthread_mutex_unlock(&own->lock);
     }
     return pick(tally, seconds, ranks);
 }
 
-/* The time that what was counted stands for. */
+/* The length of the time that the samples cover. */
 static double span_seconds(const struct hotkeys *hotkeys, uint64_t now_ns)
 {
     uint64_t span = now_ns > hotkeys->born_ns ? now_ns - hotkeys->born_ns : 0;

@@ -1,4 +1,7 @@
-/* A count that is read while it is written is a moment old: sums of several need not agree. */
+/*
+ * A count that is read while its thread writes may be slightly old, so sums of several counts may
+ * differ a little.
+ */
 #include "metrics/meter.h"
 
 static uint64_t load(const _Atomic uint64_t *counter)

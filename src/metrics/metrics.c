@@ -1,6 +1,7 @@
 /*
- * Families are written in the table's order, each where its first number stands, because a family
- * must come in one piece while INFO wants some of its numbers apart.
+ * Families are written in the order of the table, each at the row of its first number. The format of
+ * Prometheus wants all numbers of a family together, while INFO shows some of them in different
+ * sections.
  */
 #include "metrics/metrics.h"
 
@@ -9,12 +10,12 @@
 
 #include "metrics/exposition.h"
 
-#define LINE_BYTES 512 /* of INFO */
+#define LINE_BYTES 512 /* the longest line of INFO */
 
 enum unit { UNIT_ONE, UNIT_MS, UNIT_NS };
 
 static const struct {
-    uint64_t info; /* what INFO divides by */
+    uint64_t info; /* the divisor for INFO */
     unsigned digits;
 } units[] = {[UNIT_ONE] = {1, 0}, [UNIT_MS] = {1, 3}, [UNIT_NS] = {1000, 9}};
 
@@ -22,11 +23,11 @@ static const struct {
 #define TYPE_GAUGE     "gauge"
 #define TYPE_HISTOGRAM "histogram"
 
-/* Lines of INFO in order: texts and numbers. */
+/* The lines of INFO in their order: texts and numbers. */
 struct row {
     enum metrics_section section;
     bool is_text;
-    uint16_t index; /* of the text or number */
+    uint16_t index; /* the index of the text or number */
     const char *info;
     const char *type;
     enum unit unit;

@@ -19,8 +19,8 @@
 #include "metrics/hotkeys.h"
 #include "metrics/meter.h"
 
-#define METRICS_RANKS 10 /* of the hottest, by rank, in METRICS */
-#define METRICS_SHOWN 3  /* of the hottest, by name, in INFO */
+#define METRICS_RANKS 10 /* how many of the hottest METRICS shows, by rank */
+#define METRICS_SHOWN 3  /* how many of the hottest INFO shows, by name */
 
 enum metrics_section {
 #define SECTION(id, title, prefix) METRICS_##id,
@@ -47,27 +47,27 @@ enum metrics_vector {
 };
 
 struct metrics {
-    bool absent[METRICS_SECTIONS]; /* the server runs without what the section is about */
+    bool absent[METRICS_SECTIONS]; /* the server runs without the module of this section */
     uint64_t numbers[METRICS_NUMBERS];
-    const char *texts[METRICS_TEXTS]; /* "" where there is nothing to say; no line ends */
-    char rates[6][48];                /* of the limits, that texts point to */
+    const char *texts[METRICS_TEXTS]; /* "" if there is nothing to show; they have no line ends */
+    char rates[6][48];                /* the rates of the limits as text; `texts` points to them */
     uint32_t operation_count;
     const char *operations[METER_OPERATIONS]; /* their names */
     struct meter_total meter;
     struct buckets_total batch_events;
     struct buckets_total sync_times; /* ns */
     struct hotkeys_top top;
-    const struct names *names; /* of the items in it */
+    const struct names *names; /* the names of the items in `top` */
 };
 
-/* Everything, in Prometheus' text format. False: no memory. */
+/* Appends everything in the text format of Prometheus. False: there is no memory. */
 bool metrics_write(const struct metrics *metrics, struct buffer *out);
 
-/* One vector of it, its family included; metrics_write does that for all. */
+/* Appends one vector with the head of its family; metrics_write calls it for all vectors. */
 bool metrics_write_vector(const struct metrics *metrics, enum metrics_vector vector,
                           const char *family, struct buffer *out);
 
-/* A section as INFO shows it, title and lines. */
+/* Appends a section of INFO, with its title. False: there is no memory. */
 bool metrics_info(const struct metrics *metrics, enum metrics_section section, struct buffer *out);
 const char *metrics_title(enum metrics_section section);
 

@@ -1,7 +1,7 @@
 /*
- * Values by label. Labels are bounded: names of commands and of errors, and ranks. Users and items
- * are never labels, for there is no end to them. An operation that was never run has counters but
- * no histogram, which would be 27 lines of zeros.
+ * Values by label. The number of labels is bounded: they are names of commands, names of errors, and
+ * ranks. Users and items are never labels, because their number is not bounded. An operation that was
+ * never run has counters but no histogram, which would be 27 lines of zeros.
  */
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
-#define THINNED_MOST 40 /* then a half has had 10^15 */
+#define THINNED_MOST 40 /* by then a half has had 10^15 uses */
 
 void sample_init(struct sample_stream *stream, struct item *room, uint32_t size, uint64_t half_ns,
                  uint64_t seed, uint64_t now_ns)
@@ -21,7 +21,7 @@ static void empty(struct sample *sample)
     sample->offered = 0;
 }
 
-/* Halves follow one another without a gap, unless nothing came for a whole one. */
+/* A half begins when the one before ends, unless nothing was offered for a whole half. */
 void sample_turn(struct sample_stream *stream, uint64_t now_ns)
 {
     bool idle = now_ns >= stream->began_ns + 2 * stream->half_ns;
@@ -40,7 +40,7 @@ static uint64_t draw(struct sample_stream *stream)
     return hash_mix(stream->random, stream->size);
 }
 
-/* Each stays or goes by a toss. */
+/* Drops each entry with a chance of one half. */
 static void thin(struct sample_stream *stream, struct sample *sample)
 {
     uint32_t kept = 0;
@@ -55,7 +55,7 @@ static void thin(struct sample_stream *stream, struct sample *sample)
     stream->thinned++;
 }
 
-/* From none to 2 × (2^thinned - 1), each as likely. */
+/* A random number from 0 to 2 × (2^thinned - 1); all have the same chance. */
 static uint64_t draw_gap(struct sample_stream *stream)
 {
     if (stream->thinned == 0)
@@ -68,7 +68,7 @@ void sample_take(struct sample_stream *stream, struct item item)
 {
     struct sample *sample = &stream->halves[stream->current];
     uint64_t at = sample->offered++;
-    ASSERT(at == stream->next);
+    ASSERT(at == stream->next && sample->count < stream->size);
     sample->kept[sample->count++] = item;
     while (sample->count == stream->size && stream->thinned < THINNED_MOST)
         thin(stream, sample);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MORE_ROOM 32 /* for "... (123 more bytes)" */
+#define MORE_ROOM 32 /* the room for "... (123 more bytes)" */
 
 void slowlog_init(struct slowlog *slowlog)
 {
@@ -17,7 +17,10 @@ void slowlog_destroy(struct slowlog *slowlog)
     pthread_mutex_destroy(&slowlog->lock);
 }
 
-/* Printable, and no longer than fits: control bytes, a backslash and all past ASCII as \xNN. */
+/*
+ * Makes a word printable and short enough: control bytes, a backslash and bytes above ASCII become
+ * \xNN.
+ */
 static void shorten(struct text word, char out[SLOWLOG_WORD])
 {
     static const char digits[] = "0123456789abcdef";

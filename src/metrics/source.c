@@ -27,7 +27,7 @@ void metrics_collect(const struct metrics_sources *sources, enum metrics_section
                      struct metrics *out)
 {
     ASSERT(section < METRICS_SECTIONS);
-    ASSERT(out->absent[section]); /* sources add to sums, so none may run twice */
+    ASSERT(out->absent[section]); /* sources add to sums, so no source may run twice */
     for (size_t i = 0; i < sources->count; i++) {
         if (sources->list[i].section != section)
             continue;

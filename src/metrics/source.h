@@ -1,15 +1,15 @@
 /*
- * Where metrics come from. A source is one function that fills numbers and texts of one section. Each
- * module that has something to tell adds its sources to the list of the server, and nobody else has to
- * know the module for that: net/ adds its own, cli/ adds those of the shape that it has started.
+ * The sources of metrics. A source is one function that fills numbers and texts of one section. Each
+ * module with metrics adds its sources to the list of the server, so that no other module has to
+ * include it: net/ adds its own sources, cli/ adds those of the shape that it has started.
  *
- * Only the sources of a section that somebody asked for are called, so that one section of INFO does
- * not cost what all of them cost. Several sources may fill one section, each its own numbers. A section
- * without any source is absent: INFO shows that there is none, and METRICS omits it.
+ * Only the sources of a section that was asked for are called, so one section of INFO costs less than
+ * all of them. Several sources may fill one section, each its own numbers. A section without any
+ * source is absent: INFO shows that it is absent, and METRICS omits it.
  *
- * The list is filled before the server starts, and is only read after that. A source is called by any
- * thread that writes INFO or METRICS, also by several at once. Its context belongs to whoever added it,
- * and must live for as long as the list is used.
+ * The list is filled before the server starts, and is only read after that. Any thread that writes
+ * INFO or METRICS calls the sources, and several threads may do so at once. The context of a source
+ * belongs to the caller of metrics_sources_add, and must exist for as long as the list is used.
  */
 #ifndef LAUD_METRICS_SOURCE_H
 #define LAUD_METRICS_SOURCE_H
@@ -20,7 +20,7 @@
 
 #define METRICS_SOURCES_MAX 24
 
-/* Fills what it knows of the section. The texts that it sets must outlive `out`. */
+/* Fills its numbers and texts. The texts must outlive `out`. */
 typedef void metrics_collect_fn(void *context, struct metrics *out);
 
 struct metrics_source {

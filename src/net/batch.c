@@ -21,25 +21,25 @@ struct running batch_begin(struct conn *conn)
 
 void batch_end(struct running *r)
 {
+    ASSERT(r->batch == 0);
     limits_return(&r->loop->server->limits, r->leases);
     r->conn->had_turn = batch_is_long(r);
 }
 
-void batch_foresee(struct running *r, struct text command, struct text first, struct text behind)
+void batch_foresee(struct running *r, struct text command, struct text first, struct text following)
 {
     struct op_user *next = &r->next;
-    size_t before = (size_t)(first.bytes - command.bytes); /* or anything, if it was quoted */
+    size_t before = (size_t)(first.bytes - command.bytes); /* meaningless if the word was quoted */
     r->now = *next;
     next->word = (struct text){NULL, 0};
-    if (before > command.length || behind.length < before + first.length ||
-        memcmp(behind.bytes, command.bytes, before) != 0 ||
-        !id_parse(behind.bytes + before, first.length, &next->id))
+    if (before > command.length || following.length < before + first.length ||
+        memcmp(following.bytes, command.bytes, before) != 0 ||
+        !id_parse(following.bytes + before, first.length, &next->id))
         return;
-    next->word = (struct text){behind.bytes + before, first.length};
+    next->word = (struct text){following.bytes + before, first.length};
     limits_foresee(&r->loop->server->limits, next->id, r->took_write);
 }
-
-/* The one that acts is the first word of every operation that has one. */
+/* The user who acts is the first word of every operation that has a user. */
 static bool find_user(const struct running *r, const struct op_spec *spec, const struct text *args,
                       uint32_t count, struct id *user)
 {
@@ -52,7 +52,7 @@ static bool find_user(const struct running *r, const struct op_spec *spec, const
     return true;
 }
 
-/* Takes one for whom conn->ask names. */
+/* Counts one operation against the limits of everybody that conn->ask names. */
 static enum status take(struct running *r, bool writes)
 {
     struct conn *conn = r->conn;

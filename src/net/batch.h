@@ -1,6 +1,9 @@
 /*
- * Operations on their way through the hot tier, gathered in the loop's `requests`: what every face
- * does with them. Which bytes they come from and how they are answered is the face's.
+ * A batch: the operations of one connection that go through the hot tier together. They are gathered in
+ * the loop's `requests`. This file has the steps that are the same for every face; a face itself reads
+ * the bytes of its protocol and writes the replies.
+ *
+ * Only the loop's own thread may call these functions.
  */
 #ifndef LAUD_NET_BATCH_H
 #define LAUD_NET_BATCH_H
@@ -9,68 +12,81 @@
 #include "net/conn.h"
 #include "net/permit.h"
 
-/* One run of a connection. */
+/* One run of a connection: from batch_begin to batch_end, with any number of batches. */
 struct running {
     struct conn *conn;
     struct loop *loop;
-    uint64_t wall_s; /* by the clock */
-    uint32_t time_s; /* as it is recorded */
+    uint64_t wall_s; /* the time of the clock */
+    uint32_t time_s; /* the recorded time */
     uint64_t now_ns;
-    uint64_t since_ns;        /* when the batch or command at hand began */
-    uint32_t limits;          /* that are on */
-    uint64_t limited_ns;      /* LIMITED: for how long */
-    enum limit_by limited_by; /* and by which */
+    uint64_t since_ns;        /* when the current batch or command began */
+    uint32_t limits;          /* which limits are on, one bit for each enum limit_by */
+    uint64_t limited_ns;      /* after LIMITED: how long the client should wait */
+    enum limit_by limited_by; /* after LIMITED: which limit refused */
     struct limit_lease leases[LIMIT_BY_TOTAL];
-    bool took_write;     /* by the last operation that the limits were asked for */
-    struct op_user now;  /* the user of the command at hand, if it was foreseen; else zero */
-    struct op_user next; /* and of the one behind it */
-    uint32_t batch;      /* requests gathered */
-    uint32_t uncounted;  /* replies that count as no command */
-    bool admitted;       /* the writes of this batch are */
+    bool took_write;     /* the last operation that was checked against the limits was a write */
+    struct op_user now;  /* the user of the current command, if batch_foresee found it; else zero */
+    struct op_user next; /* the same for the next command */
+    uint32_t batch;      /* how many requests are gathered */
+    uint32_t uncounted;  /* replies that do not count as a command */
+    bool admitted;       /* the hot tier has admitted the writes of this batch */
     bool out_of_memory;
 };
 
+/* Reads the clocks and begins a run. */
 struct running batch_begin(struct conn *conn);
+
+/* Ends a run: unused leases of the limits are returned. */
 void batch_end(struct running *r);
 
-/* Submits the requests of the batch from here on; false: too many are submitted already. */
+/*
+ * Submits the requests of the batch from index `from` on, as conn->job. False: there was no memory, or
+ * too many submissions wait already.
+ */
 bool batch_send_away(struct running *r, uint32_t from);
 
-/* Looks at the clock: how long it took since the last time. */
+/* Reads the clock and returns how much time has passed since it was last read in this run. */
 uint64_t batch_lap(struct running *r);
 
 /*
- * Has this run had its turn, as of the last look at the clock? How long commands take does not follow
- * from how many bytes they are.
+ * True if this run has used up its time, as of the last reading of the clock. The time is measured,
+ * because the number of bytes of a command does not say how long it takes.
  */
 static inline bool batch_is_long(const struct running *r)
 {
     return r->since_ns - r->now_ns > LIMIT_RUN_NS;
 }
 
-/* The first requests of the batch are answered; one of the server's own may be behind them. */
+/*
+ * Counts and times the first `count` requests of the batch, which are answered. The last of them may be
+ * a request that the server added itself; it is not counted.
+ */
 void batch_watch(struct running *r, uint32_t count);
 
 /* Writes the reply to requests[index]. */
 typedef void batch_reply_fn(struct running *r, uint32_t index);
 
 /*
- * Looks at what is behind the command at hand, whose first word behind the name is `first`. If that is
- * the same command, as in most pipelines, its user is remembered, and what the limits know of it is
- * fetched while this one is run.
+ * Looks ahead to the bytes after the current command; `first` is the first word after its name. If the
+ * same command follows, as in most pipelines, the user of that next command is remembered, and the
+ * limits of that user are loaded into the CPU cache while the current command runs.
  */
-void batch_foresee(struct running *r, struct text command, struct text first, struct text behind);
+void batch_foresee(struct running *r, struct text command, struct text first,
+                   struct text following);
 
-/* Takes an operation of the limits that are on. Dry runs count what they would refuse. */
+/*
+ * Counts an operation against the limits that are on: OK or LIMITED. In a dry run the answer is always
+ * OK, and what would have been refused is counted.
+ */
 enum status batch_take(struct running *r, const struct op_spec *spec, const struct text *args,
                        uint32_t count);
 
-/* May what is no operation pass, as a read that acts for nobody? OK or LIMITED. */
+/* The same for a request that is no operation: it counts as a read without a user. */
 enum status batch_limit_other(struct running *r);
 
 /*
- * May this operation pass the limits? OK or LIMITED. It is asked once: where an operation that passed
- * has to come again, conn->passed stays set until it is taken or refused.
+ * Checks an operation against the limits, once: OK or LIMITED. If an operation that passed has to be
+ * gathered again, conn->passed stays set until the operation is in a batch or refused.
  */
 static inline enum status batch_limit(struct running *r, const struct op_spec *spec,
                                       const struct text *args, uint32_t count)
@@ -80,10 +96,13 @@ static inline enum status batch_limit(struct running *r, const struct op_spec *s
     return batch_take(r, spec, args, count);
 }
 
-/* What was LIMITED is answered now: counts it, and says so; one too many, and it has to rest. */
+/*
+ * Counts a LIMITED operation that is about to be answered, and writes a sentence with the time to wait.
+ * After LIMIT_REFUSALS refusals in a row the connection has to pause (net/rest.h).
+ */
 void batch_count_limited(struct running *r, char *sentence, size_t size);
 
-/* Writes need to be admitted, once for a batch. */
+/* Asks the hot tier to admit the writes of a batch, once for each batch. */
 static inline enum status batch_admit(struct running *r, const struct op_spec *spec)
 {
     if (!op_writes(spec) || r->admitted)
@@ -96,17 +115,18 @@ static inline enum status batch_admit(struct running *r, const struct op_spec *s
 }
 
 /*
- * Adds an operation to the batch, by its words: the one way for all faces. In this order it must be
- * permitted by the connection's token, pass the limits, be admitted if it writes, and be decoded.
+ * Adds one operation to the batch, given its words. All faces use this function. The operation must pass
+ * four checks in this order: the connection's token permits it, the limits allow it, the hot tier admits
+ * it if it writes, and it can be decoded.
  *
- * OK: it is the last request of the batch. MORE: there is no room for its items; run the batch and gather
- * it again. BLOCKED: it has to wait, to be admitted or for a name; run the batch and return BLOCKED from
- * the face's `run`, and gather it again in the next run. Any other status refuses it, LIMITED (see
- * batch_count_limited) or with a reason in the scratch's sentence, which is empty if the plain sentence
- * of the status says it all. What is in the batch is answered first, which may take until a later run;
- * then the operation is gathered again, or batch_refused is called and the refusal is answered.
+ * OK: it is the last request of the batch. MORE: the scratch has no room for its items; run the batch and
+ * gather it again. BLOCKED: it has to wait for admission or for a name; run the batch, return BLOCKED
+ * from the face's `run`, and gather it again in the next run. LIMITED: see batch_count_limited. Any other
+ * status refuses it; the scratch's sentence is the reason, or empty if the general sentence of the status
+ * is enough. Before a refusal is answered, the batch must be answered, which may take until a later run.
+ * Then the operation is gathered again, or batch_refused is called and the refusal is answered.
  *
- * So an operation may be gathered many times, but the limits are taken once.
+ * So an operation may be gathered many times, but it counts against the limits once.
  */
 static inline enum status batch_gather(struct running *r, const struct op_spec *spec,
                                        const struct text *args, uint32_t count)
@@ -134,20 +154,21 @@ static inline enum status batch_gather(struct running *r, const struct op_spec *
     return status;
 }
 
-/* The operation at hand is refused, and that is answered now. */
+/* The current operation is refused, and its refusal is answered now. */
 static inline void batch_refused(struct running *r)
 {
     r->conn->passed = false;
 }
 
 /*
- * Runs what was gathered and writes its replies. A request that hot_try cannot finish is submitted
- * with all after it (conn->job); where that cannot be, it alone is refused. Inlined, so that each
- * face has it with its own `reply`.
+ * Runs the batch and writes its replies. A request that hot_try cannot finish is submitted together with
+ * all requests after it (conn->job). If submitting fails, that one request is refused and the rest is
+ * tried. The function is inlined, so that the compiler can inline the `reply` of each face.
  */
 static inline __attribute__((always_inline)) void batch_run(struct running *r,
                                                             batch_reply_fn *reply)
 {
+    ASSERT(r->batch == 0 || r->conn->job == NULL);
     struct loop *loop = r->loop;
     uint32_t done = 0, writes = 0;
     while (done < r->batch) {

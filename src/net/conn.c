@@ -43,6 +43,7 @@ static const unsigned followers[CONN_STATES] = {
 void conn_enter(struct conn *conn, enum conn_state state)
 {
     ASSERT(followers[conn->state] & (1U << state));
+    ASSERT((conn->queue != NULL) == (conn->state == CONN_BLOCKED));
     if (conn->state == CONN_BLOCKED)
         unqueue_blocked(conn);
     conn->state = state;
@@ -76,6 +77,7 @@ void conn_free_if_done(struct conn *conn)
     struct server *server = conn->loop->server;
     server_gave_back(server, sizeof *conn + conn->in.capacity + conn->out.capacity +
                                  conn->sending.capacity);
+    ASSERT(conn->queue == NULL && !conn->rest.resting);
     buffer_free(&conn->in);
     buffer_free(&conn->out);
     buffer_free(&conn->sending);
@@ -122,7 +124,7 @@ static void give_back_buffer(struct conn *conn, struct buffer *buffer)
     buffer_free(buffer);
 }
 
-/* Buffers that a burst left behind go back once the connection is quiet. */
+/* Frees the buffers that a burst has enlarged, once the connection is idle. */
 static void give_back(struct conn *conn, uint64_t now_ms)
 {
     if (now_ms - conn->active_ms < 2000 || conn->job != NULL)
@@ -133,7 +135,7 @@ static void give_back(struct conn *conn, uint64_t now_ms)
     conn->face->shrink(conn);
 }
 
-/* One that shows no token may not hold its place for ever. 0: there is no bound. */
+/* A client that shows no token may not keep a connection for ever. 0: there is no bound. */
 static uint64_t idle_timeout_ms(const struct conn *conn)
 {
     uint64_t idle_ms = conn_options(conn)->idle_timeout_ms,
@@ -141,10 +143,10 @@ static uint64_t idle_timeout_ms(const struct conn *conn)
     return permit_is_unknown(conn) && (idle_ms == 0 || idle_ms > slow_ms) ? slow_ms : idle_ms;
 }
 
-void conn_sweep(struct conn *conn, uint64_t now_ms)
+void conn_check(struct conn *conn, uint64_t now_ms)
 {
     const struct options *options = conn_options(conn);
-    /* It waits for us, not we for it: that time is not its own. */
+    /* While the client waits for the server, its idle time does not count. */
     bool ours =
         conn->groups > 0 || conn->job != NULL || conn->state == CONN_BLOCKED || conn->rest.resting;
     if (ours)

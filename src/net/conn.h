@@ -2,7 +2,7 @@
  * A connection. Bytes are read into the loop's shared buffer and commands run straight from it; only an
  * unfinished command is kept, in `in`. Replies are gathered in `out`. A stream offset relates `out` to
  * the stream of bytes that the client gets: what is below `released` may be written, and the rest waits
- * for the journal. What the socket did not take at once is handed to libuv in `sending`.
+ * for its release. What the socket did not take at once is handed to libuv in `sending`.
  *
  * While a worker has requests of it, in `job`, the connection neither runs nor reads, so that replies
  * keep their order.
@@ -152,10 +152,10 @@ void conn_unblock(struct conn *conn); /* the same for a connection that is BLOCK
 /* A worker has finished the job of the connection: takes its replies and frees it. */
 void conn_take_back(struct conn *conn, struct job *job);
 
-/* The journal has released this group, the oldest of the connection: its replies may be sent. */
+/* The hot tier has released this group, the oldest of the connection: its replies may be sent. */
 void conn_release(struct conn *conn, const struct reply_group *group);
 
-/* The journal failed before it released this group, the oldest: errors replace all its replies. */
+/* Recording failed before the release of this group, the oldest: errors replace all its replies. */
 void conn_fail(struct conn *conn, const struct reply_group *group, enum status status);
 
 /*
@@ -180,14 +180,14 @@ static inline bool conn_is_closing(const struct conn *conn)
 }
 
 /* Closes a connection that took too long, or frees buffers that it does not need; once a second. */
-void conn_sweep(struct conn *conn, uint64_t now_ms);
+void conn_check(struct conn *conn, uint64_t now_ms);
 
 static inline struct watch_client conn_client(const struct conn *conn)
 {
     return (struct watch_client){.tcp = &conn->tcp, .name = conn->name};
 }
 
-/* The number of bytes in `out` that may be sent once the journal has released them. */
+/* The number of bytes in `out` that may be sent once they are released. */
 static inline size_t conn_finished(const struct conn *conn)
 {
     return conn->out.length - conn->unfinished;

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "net/face.h"
 
-/* Not too many are waited for after that, or a flood of them would be as many as it likes. */
+/* Only a bounded number of refused connections linger; a flood would make them as many as it likes. */
 static void refuse_connection(struct conn *conn)
 {
     loop_count(&conn->loop->stats.refused, 1);
@@ -15,7 +15,7 @@ static void refuse_connection(struct conn *conn)
     conn->loop->clock_ns = clock_monotonic_ns();
     if (!conn->face->write_error(conn, &conn->out, STATUS_TOO_MANY_CONNECTIONS,
                                  status_sentence(STATUS_TOO_MANY_CONNECTIONS), FACE_LAST)) {
-        conn_close(conn); /* nothing would ever be sent, and so nothing end it */
+        conn_close(conn); /* nothing will be sent, so nothing else would close it */
         return;
     }
     conn->replies++;
@@ -53,8 +53,8 @@ release:
     return NULL;
 }
 
-/* A place among --max-connections; until it has one it is `refused`. */
-static bool take_place(struct conn *conn)
+/* Counts the connection as one of --max-connections, if there is room; else it stays `refused`. */
+static bool count_connection(struct conn *conn)
 {
     struct server *server = conn->loop->server;
     uint64_t open = atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
@@ -71,7 +71,7 @@ static void take_peer(struct conn *conn)
     struct sockaddr_storage address;
     int length = sizeof address;
     if (uv_tcp_getpeername(&conn->tcp, (struct sockaddr *)&address, &length) < 0)
-        return; /* it is gone already */
+        return; /* the client has closed it already */
     conn->peer = ip_of_socket((const struct sockaddr *)&address);
     conn->ask.known = 1U << LIMIT_BY_IP;
     conn->ask.who[LIMIT_BY_IP] = ip_client(&conn->peer);
@@ -83,7 +83,7 @@ void conn_accept(struct listener *listener)
     struct loop *loop = listener->loop;
     struct conn *conn = conn_new(loop, listener->face);
     if (conn == NULL) {
-        log_warn("no memory for a new connection");
+        log_warn("there is no memory for a new connection");
         listener_turn_away(listener);
         return;
     }
@@ -94,7 +94,7 @@ void conn_accept(struct listener *listener)
     loop_count(&loop->stats.accepted, 1);
     uv_tcp_nodelay(&conn->tcp, 1);
     take_peer(conn);
-    if (take_place(conn))
+    if (count_connection(conn))
         conn_set_reading(conn, true);
     else
         refuse_connection(conn);

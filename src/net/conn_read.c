@@ -44,8 +44,9 @@ static void group_within_limit(struct conn *conn)
 }
 
 /*
- * For more replies. Those of a client that sends a packet for each command are many small groups. What
- * cannot leave before it is finished must not keep it from being finished.
+ * Is there room for more replies? The number of groups is bounded too, because a client that sends one
+ * packet for each command makes many small groups. An unfinished reply does not count, because it can only
+ * be sent after more commands have run.
  */
 static bool has_room(const struct conn *conn)
 {
@@ -54,8 +55,8 @@ static bool has_room(const struct conn *conn)
 }
 
 /*
- * There is no memory for what it says, or for the answer. It is told so where nothing else waits to be
- * said, from memory that is nobody's, and ends.
+ * There is no memory for the input or for the reply. If no other reply waits, the client gets an error,
+ * for which memory outside the budget is used. Then the connection ends.
  */
 static void end_without_memory(struct conn *conn)
 {
@@ -75,7 +76,7 @@ static void end_without_memory(struct conn *conn)
     buffer_free(&out);
 }
 
-/* One that ends or is closed waits for nothing any more. */
+/* A connection that drains or is closed is never BLOCKED. */
 static void note_blocked(struct conn *conn, bool blocked)
 {
     if (!conn_is_open(conn))
@@ -86,7 +87,7 @@ static void note_blocked(struct conn *conn, bool blocked)
         conn_enter(conn, CONN_BLOCKED);
 }
 
-/* What follows from how running ended: keep reading, wait, or close. */
+/* Decides by the result of `run` what happens next: read on, wait, or close. */
 static void settle(struct conn *conn, enum status status)
 {
     note_blocked(conn, status == STATUS_BLOCKED);
@@ -122,7 +123,7 @@ static bool may_run(const struct conn *conn)
     return conn_is_open(conn) && conn->job == NULL && !conn->rest.resting && has_room(conn);
 }
 
-/* Running stopped at the soft limit, and the replies have left since: nothing else will wake us. */
+/* True if `run` stopped at the soft limit and the replies were sent since: no event would resume it. */
 static bool can_go_on(const struct conn *conn, enum status status)
 {
     return status == STATUS_OK && may_run(conn);
@@ -134,6 +135,7 @@ static void run_kept(struct conn *conn)
     do {
         size_t used;
         status = conn->face->run(conn, conn->in.bytes, conn->in.length, &used);
+        ASSERT(used <= conn->in.length);
         buffer_consume(&conn->in, used);
         if (used > 0 && conn->sending.length == 0 && !conn->owed)
             conn->stuck_ms = 0;
@@ -152,6 +154,7 @@ static void on_bytes(struct conn *conn, const char *bytes, size_t length)
     }
     size_t used;
     enum status status = conn->face->run(conn, bytes, length, &used);
+    ASSERT(used <= length);
     if (used < length && !buffer_append(&conn->in, bytes + used, length - used))
         status = STATUS_NO_MEMORY;
     settle(conn, status);
@@ -167,7 +170,7 @@ static void throw_away(struct conn *conn, ssize_t count)
         conn->linger_bytes -= (uint64_t)count;
 }
 
-/* There is more than one read takes, and libuv would go on with it: others first. */
+/* The client has sent more than one read takes, and libuv would read on: other clients come first. */
 static void take_turns(struct conn *conn)
 {
     rest_begin(conn, 0);
@@ -185,7 +188,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         if ((size_t)count == room && conn->reading && may_run(conn))
             take_turns(conn);
     } else if (count == UV_EOF) {
-        /* Half-closed: what was asked is still answered. */
+        /* The client has closed its side only, so what it asked for is still answered. */
         conn_drain(conn, false);
         conn_set_reading(conn, false);
         if (conn->groups == 0)
@@ -205,11 +208,12 @@ void conn_resume(struct conn *conn)
 
 void conn_unblock(struct conn *conn)
 {
+    ASSERT(conn->state == CONN_BLOCKED);
     note_blocked(conn, false);
     conn_resume(conn);
 }
 
-/* How it went counts as if the loop had run it; what nobody asked for does not. */
+/* Counts and times a job as if the loop had run it, without requests that the server added. */
 static void watch_job(struct conn *conn, const struct job *job)
 {
     struct loop *loop = conn->loop;
@@ -231,6 +235,7 @@ static void watch_job(struct conn *conn, const struct job *job)
 void conn_take_back(struct conn *conn, struct job *job)
 {
     ASSERT(conn->job == job);
+    ASSERT(job->submission.count >= job->commands);
     conn->job = NULL;
     if (conn_is_closing(conn)) {
         job_free(job);
@@ -247,7 +252,7 @@ void conn_take_back(struct conn *conn, struct job *job)
         conn_close(conn);
         return;
     }
-    /* The time it took was ours, not the client's. */
+    /* This time was spent by the server, not by the client. */
     conn->active_ms = uv_now(&conn->loop->uv);
     if (conn->sending.length == 0)
         conn->stuck_ms = 0;

@@ -1,11 +1,12 @@
 /*
  * Replies on their way to the client: they are gathered into groups, a group is released when the
- * journal has what it depends on, and what is released is written to the socket.
+ * hot tier has released the point that it depends on, and what is released is written to the socket.
  */
 #include "net/conn_priv.h"
 
 #include <sys/socket.h>
 
+#include "base/assert.h"
 #include "net/face.h"
 
 static void on_written(uv_write_t *write, int status)
@@ -27,6 +28,7 @@ static void on_written(uv_write_t *write, int status)
 /* The socket is full: libuv gets the releasable bytes, `out` keeps the rest. */
 static void hand_over(struct conn *conn, size_t releasable)
 {
+    ASSERT(conn->sending.length == 0 && releasable <= conn->out.length);
     struct buffer whole = conn->out;
     conn->out = conn->sending;
     conn->out.length = 0;
@@ -45,7 +47,7 @@ static void hand_over(struct conn *conn, size_t releasable)
         conn_close(conn);
 }
 
-/* All that was to be said is said. */
+/* Everything is sent. */
 void conn_end(struct conn *conn)
 {
     uv_os_fd_t fd;
@@ -60,10 +62,11 @@ void conn_end(struct conn *conn)
     conn_set_reading(conn, true);
 }
 
-/* Sends what may leave. */
+/* Sends what is released. */
 void conn_flush(struct conn *conn)
 {
     size_t releasable = (size_t)(conn->released - conn->out_start);
+    ASSERT(conn_is_closing(conn) || releasable <= conn->out.length);
     if (conn->state >= CONN_LINGERING || conn->sending.length > 0)
         return;
     if (releasable > 0) {
@@ -90,6 +93,7 @@ void conn_flush(struct conn *conn)
 
 void conn_release(struct conn *conn, const struct reply_group *group)
 {
+    ASSERT(conn->groups > 0);
     conn->groups--;
     if (conn_is_closing(conn)) {
         conn_free_if_done(conn);
@@ -100,14 +104,14 @@ void conn_release(struct conn *conn, const struct reply_group *group)
     conn_resume(conn);
 }
 
-/* Will anything be said behind this place of `out`, for what was taken already? */
+/* True if no more replies will follow after offset `end` of `out` for requests that were run already. */
 static bool is_last(const struct conn *conn, size_t end)
 {
     return conn->groups == 0 && conn->replies == 0 && conn->job == NULL &&
            conn->state != CONN_BLOCKED && end == conn->out.length;
 }
 
-/* One error for each reply of the group; behind the last the connection ends, if `last`. */
+/* Writes one error for each reply of the group. With `last`, the last one says that we close. */
 static bool write_errors(const struct conn *conn, const struct reply_group *group, bool last,
                          enum status status, struct buffer *errors)
 {
@@ -119,7 +123,7 @@ static bool write_errors(const struct conn *conn, const struct reply_group *grou
     return written;
 }
 
-/* What the client sent behind that is not looked at: it was told that the connection closes. */
+/* The client was sent an error that says that the connection closes, so its further input is dropped. */
 static void end_when_sent(struct conn *conn)
 {
     conn_drain(conn, true);
@@ -128,11 +132,12 @@ static void end_when_sent(struct conn *conn)
 }
 
 /*
- * The replies of this group, the oldest that waits, promised what did not come true: an error takes
- * the place of each.
+ * The replies of this group, the oldest that waits, say that events are recorded, but recording failed.
+ * Each reply is replaced by an error.
  */
 void conn_fail(struct conn *conn, const struct reply_group *group, enum status status)
 {
+    ASSERT(conn->groups > 0 && status != STATUS_OK);
     conn->groups--;
     if (conn_is_closing(conn)) {
         conn_free_if_done(conn);
@@ -140,12 +145,13 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     }
     loop_count(&conn->loop->stats.errors, group->replies);
     buckets_raise(&conn->loop->watch.meter.statuses[status], group->replies);
-    if (group->stream) { /* what is behind it is no answer to anything without its head */
+    if (group->stream) { /* events without the head of their stream would make no sense */
         conn_close(conn);
         return;
     }
     size_t from = (size_t)(conn->released - conn->out_start);
     size_t to = (size_t)(group->end + (uint64_t)conn->shift - conn->out_start);
+    ASSERT(from <= to && to <= conn->out.length);
     struct buffer errors = {.budget = conn->out.budget};
     bool last = conn->face->ends_when_failed && is_last(conn, to);
     bool written = write_errors(conn, group, last, status, &errors);
@@ -166,7 +172,7 @@ void conn_fail(struct conn *conn, const struct reply_group *group, enum status s
     conn_resume(conn);
 }
 
-/* What is in `out` leaves, if it waits neither for the journal nor behind what does. */
+/* Sends what is in `out` now, if it depends on nothing unreleased and no earlier group waits. */
 static bool send_now(struct conn *conn, uint64_t point)
 {
     if (conn->groups > 0 || hot_released(conn->loop->server->parts.hot) < point)
@@ -178,8 +184,8 @@ static bool send_now(struct conn *conn, uint64_t point)
 }
 
 /*
- * What is in `out` leaves at the end of a turn, when the journal has what it depends on, behind what
- * waits already; if there is no memory to wait in, what depends on nothing leaves at once.
+ * Queues a group: it is sent at the end of a turn, after its release and after the groups before it. If
+ * there is no memory for the queue, a group that depends on nothing is sent at once.
  */
 static void hold(struct conn *conn, struct reply_group waiting)
 {
@@ -214,8 +220,9 @@ void conn_group(struct conn *conn)
 void conn_send(struct conn *conn, uint64_t point)
 {
     if (conn->replies > 0)
-        return;                 /* it leaves with their group */
-    if (!send_now(conn, point)) /* who sends much wants to know how long that takes: at once */
+        return; /* these bytes will be sent with the group of the replies before them */
+    /* Sent at once if possible, because live/ measures how long its sends take. */
+    if (!send_now(conn, point))
         hold(conn, (struct reply_group){.point = point});
 }
 

@@ -1,7 +1,7 @@
 /*
- * A face: one of the ways the server is spoken to. What a connection does with bytes, and how an
- * outcome looks on the wire, is its face's; buffers, journal, workers and time-outs are the same for
- * all (conn.c). The listening socket decides.
+ * A face: the implementation of one protocol, RESP or HTTP. The listening socket that accepted a
+ * connection decides which face it has. A face parses the bytes of requests and writes the bytes of
+ * replies; buffers, releases, workers and time-outs are the same for all faces (conn.h).
  *
  * All of it runs on the connection's loop, except `write`.
  */
@@ -21,46 +21,51 @@ struct conn;
 struct job;
 
 enum face_error {
-    FACE_LAST = 1, /* the connection closes behind it */
-    FACE_BARE = 2, /* among what it stands for is a reply without a body */
+    FACE_LAST = 1, /* the connection is closed after this reply */
+    FACE_BARE = 2, /* one of the replies that it replaces has no body */
 };
 
 struct face {
     const char *name;
-    bool ends_when_failed; /* the connection does, where a reply promised what did not come true */
-    bool shared;           /* requests of many clients may come over one, through a proxy */
+    bool ends_when_failed; /* close the connection if the event of a reply could not be recorded */
+    bool shared;           /* a proxy may send the requests of many clients over one connection */
 
-    void (*add_commands)(struct commands *commands); /* its own, besides operations; NULL: none */
+    /* Adds the commands that only this face has, besides the operations. NULL: it has none. */
+    void (*add_commands)(struct commands *commands);
 
-    /* Makes and frees what the face keeps for a connection (conn->exchange). False: no memory. */
+    /* `open` makes what the face keeps for a connection (conn->exchange), `close` frees it.
+     * False: there is no memory. */
     bool (*open)(struct conn *conn);
     void (*close)(struct conn *conn);
-    void (*shrink)(struct conn *conn); /* the connection is quiet: give memory back */
+    void (*shrink)(struct conn *conn); /* frees what an idle connection does not need */
 
     /*
-     * Runs the requests in bytes and appends their replies to conn->out. *used is how many bytes
-     * were taken. MORE: all whole requests were run. OK: it stopped before that, because replies
-     * pile up, a worker has some of what was taken (conn->job), or the connection is to be closed.
-     * BLOCKED: no writes for the moment, or a name is waited for; try again when the loop is woken. BAD_PROTOCOL: answered,
-     * close the connection when sent. NO_MEMORY: close it.
+     * Runs the requests in `bytes` and appends their replies to conn->out. *used is set to the number
+     * of bytes that were consumed.
+     * MORE: all complete requests were run. OK: it stopped earlier, because too many replies are unsent,
+     * because requests were submitted (conn->job), or because the connection is to be closed. BLOCKED:
+     * a request waits for admission or for a name; run again when the loop is woken. BAD_PROTOCOL: the
+     * error is answered; close the connection when it is sent. NO_MEMORY: close the connection.
      */
     enum status (*run)(struct conn *conn, const char *bytes, size_t length, size_t *used);
 
     /*
-     * One whole reply that says what is wrong, in place of the last of this connection (NULL: there
-     * is none yet). False: no memory, as in all that write.
+     * Appends one whole reply with this error to `out`. It replaces a reply of the connection, or comes
+     * first on a new one. `flags` are of enum face_error. False: no memory, as for all functions here
+     * that write.
      */
     bool (*write_error)(const struct conn *conn, struct buffer *out, enum status status,
                         const char *sentence, unsigned flags);
 
     /*
-     * Where the answers are, so mostly by a worker: writes the reply to request `index` of the job into
-     * job->out. If the answer cannot be written, the status of the request becomes the reason.
+     * Writes the reply to request `index` of the job into job->out. It runs where the answers are,
+     * usually on a worker thread. If the answer cannot be written, the status of the request becomes the
+     * reason.
      */
     bool (*write)(struct job *job, uint32_t index, const struct hot_scratch *scratch,
                   const struct names *names);
 
-    /* Takes what `write` has written, on the loop. */
+    /* Appends to the connection what `write` has written. It runs on the loop. */
     bool (*take_back)(struct conn *conn, const struct job *job);
 };
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "net/server.h"
 
-/* Adds the sources of net/ itself to server->parts.sources. server_start calls it once. */
+/* Adds the sources of net/ itself to `server->parts.sources`. server_start calls it once. */
 void info_add_sources(struct server *server);
 
 /*

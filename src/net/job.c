@@ -1,9 +1,10 @@
 #include "net/job.h"
 
+#include "base/assert.h"
 #include "net/conn.h"
 #include "net/face.h"
 
-/* Where the answers are: on a worker, mostly. */
+/* Runs where the answers are, usually on a worker thread. */
 static void write_replies(struct hot_submission *submission, const struct hot_scratch *scratch)
 {
     struct job *job = (struct job *)submission;
@@ -26,6 +27,7 @@ static void take_back(struct hot_submission *submission)
 
 struct job *job_new(struct conn *conn, uint32_t from, uint32_t end)
 {
+    ASSERT(conn->job == NULL && from < end && end <= LIMIT_BATCH);
     struct loop *loop = conn->loop;
     const struct hot_request *requests = loop->requests + from;
     struct memory_budget *budget = loop->server->parts.budget;

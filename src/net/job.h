@@ -1,7 +1,7 @@
 /*
- * A job: a submission of a connection (hot/submission.h), with what its loop needs to know when it
- * comes back. Whoever answers the requests lets the connection's face write the replies into `out`, on
- * that thread; then the connection takes the replies and frees the job, on its loop.
+ * A job: a submission of a connection (hot/submission.h), together with what the loop needs when it is
+ * done. The thread that answers the requests calls the connection's face, which writes the replies into
+ * `out`. Then the connection takes the replies and frees the job, on its loop.
  *
  * All of its memory is charged to the budget, as memory of the connection.
  */
@@ -21,19 +21,19 @@ struct loop;
 
 struct job {
     struct hot_submission submission; /* the first member */
-    struct conn *conn;                /* only the loop looks at it */
+    struct conn *conn;                /* only the loop's thread uses it */
     struct loop *loop;
-    const struct face *face; /* of the connection; says how the replies are written */
-    const void *exchange;    /* the face's own; the loop does not touch it meanwhile */
+    const struct face *face; /* the connection's face, which writes the replies */
+    const void *exchange;    /* conn->exchange; the loop does not change it until the job is done */
     uint32_t from;           /* index of the first request in its batch */
-    bool failed;             /* no memory for the replies: `out` is not complete */
-    uint32_t errors;         /* among the replies */
-    uint64_t since_ns;       /* when the first of them was read; the loop's */
+    bool failed;             /* there was no memory for the replies: `out` is not complete */
+    uint32_t errors;         /* how many replies are errors */
+    uint64_t since_ns;       /* when the first request was read; only the loop's thread uses it */
     struct buffer out;       /* the replies, one for each request */
-    uint32_t commands;       /* the first of the requests; those after them are the server's own */
+    uint32_t commands; /* so many requests are the client's; those after them the server added */
 };
 
-/* Copies the requests from this index of the loop's batch up to `end`. NULL: no memory. */
+/* Copies requests [from, end) of the loop's batch. NULL: there is no memory. */
 struct job *job_new(struct conn *conn, uint32_t from, uint32_t end);
 void job_free(struct job *job);
 

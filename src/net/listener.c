@@ -1,18 +1,19 @@
 /*
- * Taking connections from a socket, or not. libuv's handle has a descriptor of its own of the socket,
- * so that it can be closed and made anew while the socket goes on to listen.
+ * Accepts connections from a socket, or pauses. The libuv handle has a duplicate of the socket's
+ * descriptor, so that the handle can be closed and opened again while the socket goes on listening.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "net/conn.h"
 #include "net/face.h"
 #include "net/loop.h"
 
 #define BACKLOG  1024
-#define PAUSE_MS 100 /* after a connection could not be accepted */
+#define PAUSE_MS 100 /* how long accepting pauses after it failed */
 
 static void turn_away(struct listener *listener, enum status why);
 
@@ -33,6 +34,7 @@ static void turn_away(struct listener *listener, enum status why)
         listener->next_waits = true;
         return;
     }
+    ASSERT(listener->open);
     listener->turning_away = true;
     uv_tcp_init(&listener->loop->uv, &listener->unwanted);
     unwanted->data = listener;
@@ -73,9 +75,9 @@ static void on_paused(uv_handle_t *tcp)
 }
 
 /*
- * libuv accepts until there is nobody left, and after an error tries again at once: while no file can
- * be opened its thread would do nothing else. Only closing the handle ends that. Clients wait in the
- * socket's queue meanwhile.
+ * libuv accepts until no client waits, and after an error it tries again at once: as long as no file can
+ * be opened, its thread would do nothing else. Only closing the handle ends that. Meanwhile clients wait
+ * in the queue of the socket.
  */
 static void pause_accepting(struct listener *listener, int error)
 {
@@ -88,8 +90,9 @@ static void pause_accepting(struct listener *listener, int error)
 }
 
 /*
- * Must it be turned away? One more than --max-connections is refused at leisure (conn_accept), while
- * not too many are. A live stream begins as a connection, so this is the place to count both.
+ * Must a connection be turned away at once? Connections above --max-connections are accepted and refused
+ * with a reply (conn_accept), as long as there are few of them. A live stream begins as a connection, so
+ * both are counted here.
  */
 static bool is_crowded(const struct loop *loop)
 {
@@ -118,6 +121,7 @@ static void on_connection(uv_stream_t *stream, int status)
 
 int listener_open(struct listener *listener)
 {
+    ASSERT(!listener->open && listener->socket >= 0);
     int fd = fcntl(listener->socket, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return -errno;

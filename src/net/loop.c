@@ -2,17 +2,17 @@
  * One turn of the loop, in order:
  *
  *   poll, timers
- *               libuv reads each ready connection; its commands run at once and its replies join
- *               the queue of groups, also those that depend on nothing that is not yet released:
- *               one after another at the end of the turn they wake a client of many connections
- *               once, where one between each two commands would wake it again and again
- *   prepare     the last thing before the thread waits, whatever happened before: if anything was
- *               written this turn, the hot tier is kicked: once, so that one sync covers the whole
- *               turn. Groups up to the point that the hot tier has released are sent, in order;
- *               connections that waited to be admitted, or for a name, run on
+ *               libuv reads each connection that is ready. Its commands are run at once, and its replies
+ *               join the queue of reply groups, also if they depend on nothing that is unreleased.
+ *               Sent together at the end of the turn, they wake a client with many connections once;
+ *               sent one by one, they would wake it again and again.
+ *   prepare     the last step before the thread waits, whatever happened before. If anything was
+ *               written in this turn, the hot tier is kicked: once, so that one fdatasync covers the
+ *               whole turn. Groups up to the point that the hot tier has released are sent, in order.
+ *               Connections that waited for admission or for a name are run again.
  *
- * Replies are never sent before the hot tier has released them; that is all there is to the
- * durability promise on this side.
+ * Replies are never sent before the hot tier has released them. On this side, the promise of durability
+ * consists of this rule alone.
  */
 #include "net/loop.h"
 
@@ -25,7 +25,7 @@
 #include "net/face.h"
 #include "net/streams.h"
 
-#define SWEEP_MS      1000
+#define CHECK_MS      1000
 #define DRAIN_STEP_MS 10
 
 #define GROUPS_MIN 64
@@ -65,6 +65,7 @@ static bool grow_groups(struct loop *loop)
 
 bool loop_queue(struct loop *loop, struct reply_group group)
 {
+    ASSERT(group.conn != NULL);
     if (loop->group_count == loop->group_capacity && !grow_groups(loop))
         return false;
     loop->groups[(loop->group_first + loop->group_count++) & (loop->group_capacity - 1)] = group;
@@ -80,13 +81,16 @@ static struct reply_group take_group(struct loop *loop)
     return group;
 }
 
-/* How long it waited for its release; after a failure, one that was made just now may be the next. */
+/*
+ * How long a group waited for its release. After a failure, sending errors can queue new groups, which
+ * began after `now_ns`: they waited for 0.
+ */
 static uint64_t waited_ns(const struct reply_group *group, uint64_t now_ns)
 {
     return now_ns > group->since_ns ? now_ns - group->since_ns : 0;
 }
 
-/* Sends every group that the hot tier has released; after a failure, the rest gets its error. */
+/* Sends all groups that the hot tier has released. After a failure, errors replace all other groups. */
 static void release_groups(struct loop *loop)
 {
     struct hot *hot = loop->server->parts.hot;
@@ -118,7 +122,7 @@ static bool always(struct loop *loop)
     return true;
 }
 
-/* Those that have waited longest go first, and to the end if they have to wait again. */
+/* The connection that has waited longest is first. One that has to wait again goes to the end. */
 static bool resume_queue(struct loop *loop, struct conn_queue *queue, bool (*may)(struct loop *))
 {
     const struct conn *last = queue->last, *conn = NULL;
@@ -131,7 +135,7 @@ static bool resume_queue(struct loop *loop, struct conn_queue *queue, bool (*may
     return any;
 }
 
-/* All that wait for names ask again after a wake, which is noted before they do. */
+/* After a wake, all connections that wait for a name ask again. The wake is noted before they do. */
 static bool resume_unnamed(struct loop *loop)
 {
     if (loop->unnamed.first == NULL)
@@ -143,7 +147,7 @@ static bool resume_unnamed(struct loop *loop)
     return resume_queue(loop, &loop->unnamed, always);
 }
 
-/* Stopping: a connection goes when its replies have left, or when time is up. */
+/* The server stops: each connection is closed when its replies are sent, or when time is up. */
 static void drain(struct loop *loop)
 {
     bool late = uv_now(&loop->uv) >= loop->stop_deadline_ms;
@@ -156,7 +160,7 @@ static void drain(struct loop *loop)
         uv_stop(&loop->uv);
 }
 
-static void on_sweep(uv_timer_t *timer)
+static void on_check(uv_timer_t *timer)
 {
     struct loop *loop = timer->data;
     if (loop->stopping) {
@@ -168,7 +172,7 @@ static void on_sweep(uv_timer_t *timer)
     uint64_t now_ms = uv_now(&loop->uv);
     for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
         next = conn->next;
-        conn_sweep(conn, now_ms);
+        conn_check(conn, now_ms);
     }
     if (loop->group_count == 0 && loop->group_capacity > GROUPS_MIN)
         free_groups(loop);
@@ -182,11 +186,12 @@ static void begin_stop(struct loop *loop)
         listener_end(&loop->listeners[i]);
     if (loop->streams != NULL)
         streams_of(loop)->stop(loop->streams);
-    uv_timer_start(&loop->sweep, on_sweep, 0, DRAIN_STEP_MS);
+    uv_timer_start(&loop->check, on_check, 0, DRAIN_STEP_MS);
 }
 
 bool loop_submit(struct loop *loop, struct hot_submission *submission)
 {
+    ASSERT(submission->count > 0);
     submission->mailbox = &loop->mailbox;
     submission->deadline_ns = clock_monotonic_ns() + loop->server->parts.submission_ns;
     loop->submitted++;
@@ -204,7 +209,7 @@ void loop_took_back(struct loop *loop)
     loop->submitted--;
 }
 
-/* By any thread: something came into the mailbox. */
+/* Any thread may call it: the mailbox has a submission. */
 static void wake_up(void *context)
 {
     struct loop *loop = context;
@@ -220,13 +225,13 @@ static void on_wake(uv_async_t *async)
         begin_stop(loop);
 }
 
-/* There is a turn, and its end: that is all. */
+/* The timer needs no work of its own: it wakes the loop, and the end of the turn does the rest. */
 static void on_pace(uv_timer_t *timer)
 {
     (void)timer;
 }
 
-/* Was the group released that waits longest? */
+/* True if the oldest group in the queue is released. */
 static bool releasable(struct loop *loop)
 {
     struct hot *hot = loop->server->parts.hot;
@@ -235,8 +240,8 @@ static bool releasable(struct loop *loop)
 }
 
 /*
- * While connections wait because writes are slowed down, no news may come that would end a turn: a
- * timer does.
+ * While connections wait because writes are slowed down, the hot tier may have no news that would wake
+ * the loop. Therefore a timer wakes it.
  */
 static void set_pace(struct loop *loop)
 {
@@ -248,28 +253,28 @@ static void set_pace(struct loop *loop)
 }
 
 /*
- * The end of a turn, also of one in which only a wake came. We say that we wait *before* looking
- * at the hot tier, and it changes before it looks whether we wait; both by exchanging the same flag, so
- * that one of the two notices.
+ * The end of a turn, also of a turn in which only a wake arrived. The loop sets `waiting` *before* it
+ * looks at the hot tier, and the hot tier changes its state before it looks at `waiting`. Both exchange
+ * the same flag, so that one of the two notices the other.
  */
 static void end_turn(struct loop *loop)
 {
-    bool moved;
+    bool progress;
     do {
         if (loop->wrote || loop->blocked.first != NULL)
             hot_kick(loop->server->parts.hot);
         loop->wrote = false;
         if (loop->group_count == 0 && loop->blocked.first == NULL && loop->unnamed.first == NULL)
             return;
-        moved = false;
+        progress = false;
         atomic_exchange(&loop->waiting, true);
         if (releasable(loop)) {
             release_groups(loop);
-            moved = true;
+            progress = true;
         }
-        moved = resume_queue(loop, &loop->blocked, may_write) || moved;
-        moved = resume_unnamed(loop) || moved;
-    } while (moved);
+        progress = resume_queue(loop, &loop->blocked, may_write) || progress;
+        progress = resume_unnamed(loop) || progress;
+    } while (progress);
     set_pace(loop);
 }
 
@@ -281,7 +286,7 @@ static void on_prepare(uv_prepare_t *prepare)
         streams_of(loop)->wait(loop->streams);
 }
 
-/* A libuv loop, and what lives on it and needs memory; an error: nothing is left. */
+/* Makes the libuv loop and everything on it that needs memory. After an error nothing remains. */
 static int make_uv(struct loop *loop)
 {
     int error = uv_loop_init(&loop->uv);
@@ -314,12 +319,12 @@ int loop_init(struct loop *loop, struct server *server)
     }
     uv_async_init(&loop->uv, &loop->wake, on_wake);
     uv_prepare_init(&loop->uv, &loop->prepare);
-    uv_timer_init(&loop->uv, &loop->sweep);
+    uv_timer_init(&loop->uv, &loop->check);
     uv_timer_init(&loop->uv, &loop->pace);
-    loop->wake.data = loop->prepare.data = loop->sweep.data = loop->pace.data = loop;
+    loop->wake.data = loop->prepare.data = loop->check.data = loop->pace.data = loop;
     rest_init(loop);
     uv_prepare_start(&loop->prepare, on_prepare);
-    uv_timer_start(&loop->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+    uv_timer_start(&loop->check, on_check, CHECK_MS, CHECK_MS);
     return 0;
 }
 
@@ -350,12 +355,13 @@ static void loop_thread(void *argument)
 
 int loop_run(struct loop *loop)
 {
+    ASSERT(!loop->running);
     int error = uv_thread_create(&loop->thread, loop_thread, loop);
     loop->running = error == 0;
     return error;
 }
 
-void loop_moved(struct loop *loop)
+void loop_notify(struct loop *loop)
 {
     if (atomic_exchange(&loop->waiting, false))
         uv_async_send(&loop->wake);
@@ -376,6 +382,7 @@ void loop_join(struct loop *loop)
 
 void loop_free(struct loop *loop)
 {
+    ASSERT(!loop->running);
     for (unsigned i = 0; i < loop->listener_count; i++)
         listener_end(&loop->listeners[i]);
     uv_walk(&loop->uv, close_handle, NULL);

@@ -1,8 +1,8 @@
 /*
- * A token that is for some types only is held against the words of an operation before they are
- * decoded, because decoding makes new types. Only a word with a colon can be an item, so what else
- * stands behind items needs no look; an operation that names no type at all may touch any, and is not
- * for such a token. FRIENDS tells of follows too, which no word of it names.
+ * A token that is only for some types is compared with the words of an operation before they are decoded,
+ * because decoding would create new types. Only a word with a colon can be an item, so other words after
+ * the items need no check. An operation that names no type may use any type, so such a token does not
+ * allow it. FRIENDS also shows follows, although none of its words names their type.
  */
 #include "net/permit.h"
 

@@ -1,6 +1,6 @@
 /*
- * What a connection may ask for, by the token it has shown (guard/access.h). Where the server has no
- * tokens, everything. By the connection's own thread.
+ * What a connection may do, by the token that its client has shown (guard/access.h). If the server has no
+ * tokens, a connection may do everything. Only the connection's own thread may call these functions.
  */
 #ifndef LAUD_NET_PERMIT_H
 #define LAUD_NET_PERMIT_H
@@ -8,35 +8,35 @@
 #include "base/limits.h"
 #include "net/conn.h"
 
-/* Has it yet to show a token? */
+/* True if the server requires a token and the client has not shown one yet. */
 static inline bool permit_is_unknown(const struct conn *conn)
 {
     return conn->token == NULL && access_is_on(&conn->loop->server->access);
 }
 
-/* Unsent bytes past which it is not read. */
+/* The number of unsent bytes above which the connection is not read. */
 static inline size_t permit_output(const struct conn *conn)
 {
     return permit_is_unknown(conn) ? LIMIT_UNKNOWN_OUTPUT : LIMIT_OUTPUT_SOFT;
 }
 
 /*
- * The token that reads so, where there are tokens; NULL: there is none, which the log says with the
- * client's address, and never what was shown.
+ * The token with this text. NULL: there is none, and the log has a line with the client's address, but
+ * never with the text that was shown. Only to be called if the server has tokens.
  */
 const struct access_token *permit_find_token(const struct conn *conn, struct text text,
                                              const struct ip *client);
 
-/* May it be told of any user and item: by an admin's token that is for all types? */
+/* May the client see any user and item? True if its token is for admins and for all types. */
 bool permit_shows_all(const struct conn *conn);
 
-/* OK, NO_AUTH or NO_PERMISSION; where there are tokens. */
+/* OK, NO_AUTH or NO_PERMISSION. Only to be called if the server has tokens. */
 enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
                                const struct text *args, uint32_t count);
 enum status permit_command_by_token(const struct conn *conn, const struct command *command,
                                     const struct text *args, uint32_t count);
 
-/* The same where there may be none. Words are those behind the name; an item's type is in them. */
+/* The same, but OK if the server has no tokens. `args` are the words after the name of the operation. */
 static inline enum status permit_op(const struct conn *conn, const struct op_spec *spec,
                                     const struct text *args, uint32_t count)
 {
@@ -44,7 +44,7 @@ static inline enum status permit_op(const struct conn *conn, const struct op_spe
                                                      : STATUS_OK;
 }
 
-/* For any command; NULL: one that does not exist. */
+/* The same for any command. NULL: the command does not exist. */
 static inline enum status permit_command(const struct conn *conn, const struct command *command,
                                          const struct text *args, uint32_t count)
 {

@@ -16,7 +16,7 @@ void rest_end(struct conn *conn)
     *(rest->next ? &rest->next->rest.previous : &rests->last[rest->length]) = rest->previous;
 }
 
-/* Those of one length that are over; one that goes on to rest comes behind the last of now. */
+/* Wakes those of one length whose rest is over. One that rests again goes to the end. */
 static void wake_due(struct loop *loop, uint32_t length, uint64_t now_ms)
 {
     const struct conn *last = loop->rests.last[length], *conn = NULL;
@@ -38,15 +38,15 @@ static void on_timer(uv_timer_t *timer)
     set_timer(loop);
 }
 
-/* There is something to do behind the next poll: it must not wait. */
+/* An active idle handle keeps libuv from waiting in its next poll. */
 static void on_idle(uv_idle_t *idle)
 {
     (void)idle;
 }
 
 /*
- * Behind the poll, so that whoever else had something to say was heard. A timer of no time would not
- * do: libuv runs one that is set again at once, before it polls.
+ * It runs after the poll, so that other connections with input have had their turn. A timer of 0 ms would
+ * not do: libuv runs a timer that is set again at once, before it polls.
  */
 static void on_check(uv_check_t *check)
 {
@@ -58,7 +58,7 @@ static void on_check(uv_check_t *check)
     uv_idle_stop(&loop->rests.idle);
 }
 
-/* For the rest that ends first. */
+/* Sets the timer for the rest that ends first. */
 static void set_timer(struct loop *loop)
 {
     uint64_t until_ms = UINT64_MAX, now_ms = uv_now(&loop->uv);

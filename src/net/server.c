@@ -26,7 +26,7 @@ static int make_loops(struct server *server, unsigned count)
     return error;
 }
 
-/* Each loop gets its socket of the address, and listens. A libuv error, which is an errno. */
+/* Each loop takes its socket of the address and listens. 0, or a libuv error, which is an errno. */
 static int listen_loops(struct server *server, const struct face *face, struct sockets *sockets)
 {
     int error = sockets_probe(sockets);
@@ -39,15 +39,15 @@ static void on_news(void *context)
 {
     struct server *server = context;
     for (unsigned i = 0; i < server->loop_count; i++)
-        loop_moved(&server->loops[i]);
+        loop_notify(&server->loops[i]);
 }
 
-/* From any thread: a name that was waited for may be there. */
+/* Any thread may call it: a name that a connection waits for may be there. */
 static void on_name(void *context)
 {
     struct server *server = context;
     for (unsigned i = 0; i < server->loop_count; i++)
-        loop_moved(&server->loops[i]);
+        loop_notify(&server->loops[i]);
 }
 
 static bool listen_on(struct server *server, const struct face *face, struct sockets *sockets,
@@ -60,7 +60,7 @@ static bool listen_on(struct server *server, const struct face *face, struct soc
     return error == 0;
 }
 
-/* HTTP has no socket where it is not to be served. */
+/* If HTTP is not served, it has no sockets. */
 static bool listen_all(struct server *server, unsigned threads, char *problem, size_t size)
 {
     const struct options *options = server->parts.options;
@@ -89,7 +89,7 @@ static bool set_limits(struct server *server, unsigned threads, char *problem, s
     return false;
 }
 
-/* What options say about who may do what. */
+/* Reads the options that say who may do what. */
 static bool prepare_guard(struct server *server, const struct options *options, char *problem,
                           size_t size)
 {
@@ -102,7 +102,7 @@ static bool prepare_guard(struct server *server, const struct options *options, 
            access_load(&server->access, options->tokens, problem, size);
 }
 
-/* Without tokens only this machine's own processes are let in, unless --insecure says otherwise. */
+/* Without tokens, only processes of this machine are let in, unless --insecure says otherwise. */
 static enum status prepare_sockets(struct server *server, struct sockets *sockets,
                                    const struct address *address, bool insecure, unsigned threads,
                                    char *problem, size_t size)
@@ -136,7 +136,7 @@ enum status server_prepare(struct server *server, const struct options *options,
     return status;
 }
 
-/* Before there are loops. */
+/* It must run before the loops exist. */
 static void start_watching(struct server *server, unsigned threads)
 {
     slowlog_init(&server->slowlog);

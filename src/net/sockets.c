@@ -10,7 +10,7 @@
 #include "base/assert.h"
 #include "guard/ip.h"
 
-/* Each thread has a socket of its own on the same port; the kernel spreads connections over them. */
+/* Each thread has a socket of its own on the same port, and the kernel spreads connections over them. */
 static int bind_one(const struct sockets *sockets)
 {
     int on = 1;
@@ -27,7 +27,7 @@ static int bind_one(const struct sockets *sockets)
     return fd;
 }
 
-/* The address that it is really bound to, with the port that the kernel chose. */
+/* The address that the socket is really bound to, with the port that the kernel chose. */
 static int take_address(struct sockets *sockets, int fd)
 {
     sockets->length = sizeof sockets->address;
@@ -41,8 +41,8 @@ static int take_address(struct sockets *sockets, int fd)
 }
 
 /*
- * SO_REUSEPORT would let a second server share our port without a word. So a socket that does not share
- * is bound for a moment, which fails while anybody listens.
+ * SO_REUSEPORT would let a second server share our port silently. So a socket without it is bound for a
+ * moment, which fails while anybody listens.
  */
 int sockets_probe(const struct sockets *sockets)
 {
@@ -84,7 +84,7 @@ static bool is_wildcard(const struct sockets *sockets)
     return memcmp(&ip, &none, sizeof ip) == 0 || memcmp(&ip, &mapped, sizeof ip) == 0;
 }
 
-/* An IPv4 wildcard has no IPv6 address; an IPv6 one has those of both. */
+/* An IPv4 wildcard has no IPv6 addresses; an IPv6 wildcard has the addresses of both. */
 static bool covers(const struct sockets *wide, const struct sockets *other)
 {
     return is_wildcard(wide) && (wide->address.ss_family == AF_INET6 ||

@@ -1,7 +1,8 @@
 /*
  * The sockets of one address that the server listens on, one for each I/O thread, all on the same port.
- * They are bound before any data is touched, so that a port in use costs nothing, and begin to listen
- * once there is something to serve: until then clients are refused by the kernel, and do not hang.
+ * They are bound before any data is opened, so that the server fails early if the port is in use. They
+ * begin to listen when the server is ready; until then the kernel refuses clients, so that they do not
+ * have to wait.
  */
 #ifndef LAUD_NET_SOCKETS_H
 #define LAUD_NET_SOCKETS_H
@@ -15,38 +16,39 @@
 #include "base/options.h"
 #include "base/status.h"
 
-/* All zero: none are bound. */
+/* All zero: no socket is bound. */
 struct sockets {
     unsigned count;
-    int fds[LIMIT_THREADS]; /* -1: it was taken */
-    uint16_t port;          /* the one really bound */
+    int fds[LIMIT_THREADS]; /* -1: sockets_take was called */
+    uint16_t port;          /* the port that is really bound */
     struct sockaddr_storage address;
     socklen_t length;
 };
 
 /*
- * `open`: it may be an address that other machines can reach. OK; BAD_ARGUMENT: it may not; IO_FAILED:
- * it cannot be had. Then `problem` is one sentence, and nothing is left bound.
+ * Binds `count` sockets. `open` allows an address that other machines can reach. OK; BAD_ARGUMENT: such an
+ * address is not allowed; IO_FAILED: the address cannot be bound. After a failure `problem` is one
+ * sentence, and no socket is bound.
  */
 enum status sockets_bind(struct sockets *sockets, const struct address *address, unsigned count,
                          bool open, char *problem, size_t size);
 
-/* Can it be reached from other machines? False also if its host is not known. */
+/* Can other machines reach the address? False also if the host could not be resolved. */
 bool sockets_are_open(const struct sockets *sockets);
 
-/* Is some address with the port of both part of both? Then they cannot both listen. */
+/* True if both have the same port and share an address, so that they cannot both listen. */
 bool sockets_overlap(const struct sockets *one, const struct sockets *other);
 
 /*
- * Nobody else has begun to listen on the port since it was bound: 0 or an errno, negative. Sockets that
- * do not listen yet cannot keep another server from binding as we did.
+ * Checks that nobody else has begun to listen on the port since it was bound: 0, or a negative errno. A
+ * socket that does not listen yet cannot stop another server from binding the same port with SO_REUSEPORT.
  */
 int sockets_probe(const struct sockets *sockets);
 
-/* The socket of one thread, the caller's from now on. */
+/* Returns the socket of one thread. The caller owns it from now on. */
 int sockets_take(struct sockets *sockets, unsigned index);
 
-/* Those that nobody took. */
+/* Closes the sockets that were not taken. */
 void sockets_close(struct sockets *sockets);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * What an I/O thread has beside its connections: live streams. Whoever starts the server hands these
- * functions in (server_parts), so that net/ knows nothing about streams. `streams` is what `open`
- * returned. All of them are called by the loop's own thread, but open and close, which run while it has
- * none.
+ * The functions of live streams that an I/O thread calls. The caller of server_start hands them in
+ * (server_parts), so that net/ does not depend on live/. `streams` is what `open` returned. The loop's own
+ * thread calls them, except `open` and `close`, which run while the loop has no thread.
  */
 #ifndef LAUD_NET_STREAMS_H
 #define LAUD_NET_STREAMS_H

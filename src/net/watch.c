@@ -1,6 +1,6 @@
 /*
- * Of a slow operation the words are long gone (a worker had it, or others were parsed behind it), so
- * they are made again from the request. What follows the words (enum op_extra) is not.
+ * When a slow operation is logged, its words may be gone: a worker ran it, or other commands were parsed
+ * after it. So the words are made again from the request, except those of enum op_extra.
  */
 #include "net/watch.h"
 
@@ -21,7 +21,7 @@ void watch_init(struct watch *watch, struct hotkeys *hotkeys, struct slowlog *sl
             watch->with_user |= 1ULL << i;
 }
 
-/* Mostly a batch is of one operation: its runs are counted, and each run noted at once. */
+/* Most batches are runs of one operation, so that each run is counted in one step. */
 void watch_ran(struct watch *watch, const struct hot_request *requests, uint32_t count,
                uint64_t took_ns, uint64_t now_ns)
 {
@@ -59,7 +59,7 @@ void watch_peer(const uv_tcp_t *tcp, char out[WATCH_ADDRESS])
     struct sockaddr_storage address;
     int length = sizeof address;
     if (uv_tcp_getpeername(tcp, (struct sockaddr *)&address, &length) != 0)
-        address.ss_family = AF_UNSPEC; /* it is gone already */
+        address.ss_family = AF_UNSPEC; /* the client has closed it already */
     watch_address(&address, out);
 }
 
@@ -83,7 +83,7 @@ void watch_slow_words(struct watch *watch, const struct text *words, uint32_t co
     add(watch, words, count, count, client, took_ns, time_s);
 }
 
-/* The words of a request, as many as there is room for. */
+/* The words of a request, as many as fit. */
 struct remade {
     uint32_t count;
     uint32_t total;

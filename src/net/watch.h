@@ -1,8 +1,9 @@
 /*
- * Watching the work of one I/O thread: how long its batches took, what they asked for, which were
- * slow. The time of a batch counts for each of its commands, so the clock is read once a batch.
+ * Measures the work of one I/O thread: how long its batches took, which keys they used, and which batches
+ * were slow. The time of a batch counts for each of its commands, so that the clock is read only once for
+ * each batch.
  *
- * Owned by the thread; the meter in it may be read by any.
+ * It belongs to the thread; any thread may read the meter in it.
  */
 #ifndef LAUD_NET_WATCH_H
 #define LAUD_NET_WATCH_H
@@ -23,20 +24,20 @@ _Static_assert(COMMANDS_MAX <= METER_OPERATIONS, "every command has its place in
 
 struct watch {
     struct meter meter;
-    struct hotkeys *hotkeys; /* shared by all; NULL: nobody looks for any */
-    struct slowlog *slowlog; /* likewise shared */
+    struct hotkeys *hotkeys; /* shared by all threads; NULL: hot keys are off */
+    struct slowlog *slowlog; /* shared by all threads */
     unsigned thread;
     uint64_t with_user; /* bit i: operation i has a user */
-    uint64_t slow_ns;   /* from here on a batch is slow */
+    uint64_t slow_ns;   /* a batch that takes at least this long is slow */
 };
 
-/* Who asked. */
+/* The client of a slow command. */
 struct watch_client {
     const uv_tcp_t *tcp;
-    const char *name; /* the connection's, "" if it has none */
+    const char *name; /* the name of the connection, "" if it has none */
 };
 
-/* How an address is shown: host:port, or "?" if it is of no family that is known here. */
+/* Writes an address as host:port, or as "?" if it is neither IPv4 nor IPv6. */
 #define WATCH_ADDRESS SLOWLOG_CLIENT
 void watch_address(const struct sockaddr_storage *address, char out[WATCH_ADDRESS]);
 void watch_peer(const uv_tcp_t *tcp, char out[WATCH_ADDRESS]);
@@ -44,7 +45,7 @@ void watch_peer(const uv_tcp_t *tcp, char out[WATCH_ADDRESS]);
 void watch_init(struct watch *watch, struct hotkeys *hotkeys, struct slowlog *slowlog,
                 unsigned thread, uint64_t slow_us);
 
-/* Operations that ran together and took so long; of each, `op`, user, items and status count. */
+/* Counts requests that ran together and took `took_ns`. Of each request only the head is used. */
 void watch_ran(struct watch *watch, const struct hot_request *requests, uint32_t count,
                uint64_t took_ns, uint64_t now_ns);
 
@@ -53,12 +54,12 @@ static inline bool watch_is_slow(const struct watch *watch, uint64_t took_ns)
     return took_ns >= watch->slow_ns;
 }
 
-/* Into the slow log: one entry for all, with the words of the first. */
+/* Adds one entry to the slow log for all these requests, with the words of the first. */
 void watch_slow_requests(struct watch *watch, const struct hot_request *requests, uint32_t count,
                          const struct names *names, struct watch_client client, uint64_t took_ns,
                          uint64_t time_s);
 
-/* The same for a command as it came, its name first. */
+/* The same for a command of which the words are there, its name first. */
 void watch_slow_words(struct watch *watch, const struct text *words, uint32_t count,
                       struct watch_client client, uint64_t took_ns, uint64_t time_s);
 

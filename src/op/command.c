@@ -1,7 +1,7 @@
 /*
- * Finding a command is on the path of every request. A name of at most 16 bytes is taken as two
- * words, its first and its last bytes, which overlap where it is shorter; together with the length
- * they say it all. Folded to upper case, they are looked up by their hash.
+ * Every request looks up its command. A name of at most 16 bytes is read as two 64-bit words, its
+ * first and its last eight bytes, which overlap if it is shorter. Together with the length they are
+ * unique. They are folded to upper case and looked up by their hash.
  */
 #include "op/command.h"
 
@@ -11,11 +11,11 @@
 #define SLOT_COUNT (4 * COMMANDS_MAX)
 #define NAME_BYTES 16
 
-/* Each byte from a to z to upper case, all eight at once. */
+/* Converts each byte from a to z to upper case, all eight at once. */
 static uint64_t fold_word(uint64_t word)
 {
     const uint64_t each = 0x0101010101010101ULL;
-    uint64_t low = word & each * 0x7f; /* no sum of a byte carries into the next */
+    uint64_t low = word & each * 0x7f; /* so that no sum of a byte carries into the next */
     uint64_t from_a = low + each * (0x80 - 'a'), past_z = low + each * (0x7f - 'z');
     uint64_t lower = from_a & ~past_z & ~word & each * 0x80;
     return word ^ lower >> 2;
@@ -28,7 +28,7 @@ static uint64_t load_4(const char *at)
     return word;
 }
 
-/* False for what no command is called. */
+/* False: no command can have this name. */
 static bool fold(struct text name, struct command_key *key)
 {
     const char *bytes = name.bytes;

@@ -11,7 +11,7 @@
 
 struct conn;
 
-/* Why a command of a session is refused: the reply to it. OK: it is not. */
+/* Why a command of a session is refused; the refusal is the reply. OK: it is not refused. */
 struct refusal {
     enum status status;
     const char *sentence;
@@ -40,7 +40,7 @@ struct command {
 
 #define COMMANDS_MAX 64
 
-/* A name in any case, see command.c. */
+/* The name of a command in a form that ignores case; see command.c. */
 struct command_key {
     uint64_t first, last;
     uint64_t length;
@@ -61,7 +61,7 @@ void commands_init(struct commands *commands);
 /* Adds a command of a face. Its name must be new and at most 16 bytes long. */
 void commands_add(struct commands *commands, struct command command);
 
-/* Upper or lower case; NULL: there is none. */
+/* The command with this name, in upper or lower case. NULL: there is none. */
 const struct command *commands_find(const struct commands *commands, struct text name);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Hexadecimal, lower case: the checksum (8 bytes), the time (4), the id (8, or 16 if wide). There is
- * one text for a place, so one that was edited in any way is not it.
+ * A cursor is hexadecimal in lower case: the checksum (8 bytes), the time (4), the id (8, or 16 if it
+ * is wide). There is exactly one text for each position, so any change of the text makes it invalid.
  *
- * Of CHANGES: the checksum, since (4); within a round also until (4), the list (kind, type, and 0 or
- * 1: cleared; 4), the time and the id.
+ * A cursor of CHANGES: the checksum, since (4); within a round also until (4), the list (kind, type,
+ * and 0 or 1 for cleared; 4 together), the time and the id.
  */
 #include "op/cursor.h"
 
@@ -17,14 +17,15 @@
 #define NARROW_BYTES 20
 #define WIDE_BYTES   28
 
-#define BEGIN_BYTES 12                /* of CHANGES: a round that is to begin */
-#define ROUND_BYTES (BEGIN_BYTES + 8) /* and what stands before the place within one */
+#define BEGIN_BYTES 12 /* CHANGES: a cursor that begins a round */
+#define ROUND_BYTES                                                                                \
+    (BEGIN_BYTES + 8) /* CHANGES: what precedes the position in a cursor within a round */
 
 _Static_assert(CURSOR_TEXT == 2 * WIDE_BYTES, "two digits a byte");
 _Static_assert(CURSOR_ROUND_TEXT == 2 * (ROUND_BYTES + WIDE_BYTES - 8), "likewise");
 
 /*
- * What list a cursor is of, as its checksum says it. Clients keep cursors across upgrades, so these
+ * The number of a list in the checksum of its cursors. Clients keep cursors across upgrades, so these
  * numbers never change, and a number is never used for another list.
  */
 enum cursor_list {
@@ -33,7 +34,10 @@ enum cursor_list {
     CURSOR_CHANGES = 11,
 };
 
-/* Of the place, and of the list: its number, kind, and the user and type, or the item. */
+/*
+ * The checksum of a position and its list: the list's number and kind, and the user and type, or the
+ * item.
+ */
 static uint64_t checksum(const struct hot_request *request, struct store_listed listed)
 {
     bool by_item = request->action == HOT_LIST_REACTORS;
@@ -55,7 +59,7 @@ static size_t put(char *out, size_t at, uint64_t value, int digits)
     return at;
 }
 
-static size_t put_place(char *out, size_t at, struct store_listed listed)
+static size_t put_position(char *out, size_t at, struct store_listed listed)
 {
     at = put(out, at, listed.time_s, 8);
     if (id_is_wide(listed.id))
@@ -66,10 +70,10 @@ static size_t put_place(char *out, size_t at, struct store_listed listed)
 size_t cursor_write(const struct hot_request *request, struct store_listed listed,
                     char out[CURSOR_TEXT])
 {
-    return put_place(out, put(out, 0, checksum(request, listed), 16), listed);
+    return put_position(out, put(out, 0, checksum(request, listed), 16), listed);
 }
 
-/* False: there is something else than digits. */
+/* Reads so many digits. False: there is another character. */
 static bool take(const char **at, int digits, uint64_t *value)
 {
     *value = 0;
@@ -82,8 +86,8 @@ static bool take(const char **at, int digits, uint64_t *value)
     return true;
 }
 
-/* All that is left: a place. False: it is none. */
-static bool take_place(const char *at, size_t length, struct store_listed *out)
+/* Reads the rest of a cursor as a position. False: it is not one. */
+static bool take_position(const char *at, size_t length, struct store_listed *out)
 {
     uint64_t time_s, hi = 0, lo;
     bool wide = length == 2 * (WIDE_BYTES - 8);
@@ -101,17 +105,17 @@ bool cursor_read(const struct hot_request *request, struct text text, struct sto
     uint64_t sum;
     const char *at = text.bytes;
     struct store_listed listed = {0};
-    if (text.length < 16 || !take(&at, 16, &sum) || !take_place(at, text.length - 16, &listed) ||
+    if (text.length < 16 || !take(&at, 16, &sum) || !take_position(at, text.length - 16, &listed) ||
         sum != checksum(request, listed))
         return false;
     *out = listed;
     return true;
 }
 
-/* What a cursor of CHANGES says. */
+/* The content of a cursor of CHANGES. */
 struct round {
     uint32_t since_s;
-    uint32_t until_s; /* 0: it is to begin, and has no place */
+    uint32_t until_s; /* 0: the round has not begun, so there is no position */
     struct store_listed after;
 };
 
@@ -147,14 +151,14 @@ size_t cursor_write_round(const struct hot_request *request, char out[CURSOR_ROU
         return at;
     at = put(out, at, round.until_s, 8);
     at = put(out, at, round_list(&round), 8);
-    return put_place(out, at, round.after);
+    return put_position(out, at, round.after);
 }
 
 static bool take_round(const char *at, size_t length, struct round *out)
 {
     uint64_t until_s, list;
     if (length < 16 || !take(&at, 8, &until_s) || !take(&at, 8, &list) || until_s == 0 ||
-        (list & 0xff) > 1 || !take_place(at, length - 16, &out->after))
+        (list & 0xff) > 1 || !take_position(at, length - 16, &out->after))
         return false;
     out->until_s = (uint32_t)until_s;
     out->after.kind = (uint8_t)(list >> 24);

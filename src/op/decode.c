@@ -1,16 +1,16 @@
 /*
- * The reading of the words of a command. It is driven by the description of each operation (op.def), so
- * every operation refuses a bad id with the same sentence. What is here is needed for almost every
- * command; what may follow the words is in extra.c.
+ * Decodes the words of a command by the description of its operation (op.def), so that every operation
+ * refuses a bad id with the same sentence. This file has what almost every command needs; what may
+ * follow the words is in extra.c.
  */
 #include "op/decode.h"
 
 #include "base/assert.h"
 
-/* Kept out of the way of what almost every command needs. */
+/* Keeps rare code apart from the code that almost every command runs. */
 #define RARE __attribute__((noinline, cold))
 
-/* Whether that matters is known when all words are read: only writes are refused. */
+/* Only writes are refused because of a name, which is decided when all words are decoded. */
 static void note_refused(struct decoding *d, enum status status, enum name_role role,
                          struct text word)
 {
@@ -21,7 +21,7 @@ static void note_refused(struct decoding *d, enum status status, enum name_role 
     d->refused.word = word;
 }
 
-/* Of UUIDs, those that look like a decimal inside are no ids. */
+/* A UUID that begins with 16 zeros would be the same as a decimal id, so it is refused. */
 #define AN_ID "an unsigned 64-bit decimal number, or a UUID that does not begin with 16 zeros"
 
 static enum status decode_user(struct decoding *d, struct text word)
@@ -45,7 +45,7 @@ static void note_type(struct decoding *d, struct text word, uint16_t index)
     type->text[word.length] = ':';
 }
 
-/* Is the item of the type that was last found? */
+/* Does the item have the type that was last found? */
 static bool is_noted_type(const struct decoding *d, struct text word)
 {
     const struct op_type *type = &d->scratch->type;
@@ -54,14 +54,15 @@ static bool is_noted_type(const struct decoding *d, struct text word)
 }
 
 /*
- * Asks the back end, if there is one, for a name that is not there: *known stays -1 if there is none.
- * What is BLOCKED is noted, and decoding goes on, so that all names of a command are asked for at once.
+ * Asks the back end of the names, if there is one, for a name that is not in the table. *known stays
+ * -1 if there is no such name. BLOCKED is only noted, and decoding goes on, so that all names of a
+ * command are asked for at once.
  */
 static RARE enum status ask_for(struct decoding *d, struct text word, enum name_role role,
                                 int *known)
 {
     if (d->making)
-        return STATUS_OK; /* it was asked for before */
+        return STATUS_OK; /* it was asked for before, for this command */
     enum status status = names_ask(d->names, role, word.bytes, word.length, known);
     if (status != STATUS_BLOCKED)
         return status == STATUS_OK ? status : op_refuse_name(d, status, role, word);
@@ -69,7 +70,7 @@ static RARE enum status ask_for(struct decoding *d, struct text word, enum name_
     return STATUS_OK;
 }
 
-/* A name that is not there; `index` is left as one that is never given out, unless it is made. */
+/* Handles a name that is not in the table. Unless it is created, `index` stays one that is never used. */
 static RARE enum status decode_unknown(struct decoding *d, struct text word, enum name_role role,
                                        uint16_t *index)
 {
@@ -131,7 +132,7 @@ static enum status decode_item(struct decoding *d, struct text word, struct item
     return STATUS_OK;
 }
 
-/* The rest of the words, all items. */
+/* Decodes the rest of the words, all of which are items. */
 static enum status decode_items(struct decoding *d, const struct text *words, uint32_t count)
 {
     if (count > d->spec->items_max)
@@ -151,7 +152,7 @@ static enum status decode_items(struct decoding *d, const struct text *words, ui
     return STATUS_OK;
 }
 
-/* A counter of any role, which must be there already to be asked for. */
+/* Decodes a counter of any role. It must exist already. */
 static enum status decode_counter(struct decoding *d, struct text word)
 {
     int known = names_find(d->names, word.bytes, word.length);
@@ -190,7 +191,7 @@ static RARE enum status decode_missing_name(struct decoding *d, struct text word
     return status;
 }
 
-/* A kind or a counter; `role` is what it must be. */
+/* Decodes a kind or a counter; `role` says which one it must be. */
 static enum status decode_name(struct decoding *d, struct text word, enum name_role role)
 {
     int known = names_find(d->names, word.bytes, word.length);
@@ -215,7 +216,7 @@ static enum status decode_delta(struct decoding *d, struct text word)
     return STATUS_OK;
 }
 
-/* All words from here on: items, and COLD after them where the operation takes it. */
+/* Decodes all remaining words: items, and COLD after them if the operation takes it. */
 static enum status decode_rest(struct decoding *d, const struct text *words, uint32_t count)
 {
     enum status status =
@@ -223,7 +224,7 @@ static enum status decode_rest(struct decoding *d, const struct text *words, uin
     return status == STATUS_OK ? decode_items(d, words, count) : status;
 }
 
-/* Following is a reaction like any other, on an item that stands for the user. */
+/* To follow is a reaction like any other, on an item that stands for the user. */
 static RARE enum status find_follow(struct decoding *d)
 {
     static const struct text followed = {OP_FOLLOWED_TYPE, sizeof OP_FOLLOWED_TYPE - 1},
@@ -278,21 +279,21 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
         }
     }
     /*
-     * A LIMIT that is not given has its usual value, so those are decoded in any case. Whether a cursor
-     * is good depends on names, which must be here first.
+     * These are decoded in any case, because a LIMIT that is absent has a default. A cursor can only
+     * be checked when all names are there.
      */
     if (status == STATUS_OK && (word < end || d->spec->extra >= EXTRA_LIMIT) && !d->blocked)
         status = op_decode_extra(d, word, (uint32_t)(end - word));
     return status;
 }
 
-/* What changes nothing, as adding 0, is not worth a name: those are few, and for ever. */
+/* A write that changes nothing, such as adding 0, creates no names: they are limited and never removed. */
 static bool creates_names(const struct hot_request *request)
 {
     return request->action == HOT_SET || (request->action == HOT_ADD && request->change.delta != 0);
 }
 
-/* All words are good: may its names be used? Only then, and seldom, the new ones are made. */
+/* All words are valid. If all names may be used, new names are created now, which is rare. */
 static enum status decode_write(struct decoding *d, const struct text *args, uint32_t count,
                                 uint32_t used)
 {
@@ -311,7 +312,7 @@ static enum status decode_write(struct decoding *d, const struct text *args, uin
     return status;
 }
 
-/* What every request has, whatever its operation is. */
+/* Sets what every request has, whatever its operation is. */
 static void begin_request(struct hot_request *request, const struct op_spec *spec, uint32_t time_s)
 {
     *request = (struct hot_request){.action = spec->action,
@@ -351,6 +352,6 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
     if (status == STATUS_OK && creates_names(request))
         status = decode_write(&d, args, count, used);
     if (status != STATUS_OK)
-        scratch->used = used; /* items that stood before the word that is wrong */
+        scratch->used = used; /* drops the items before the word that is wrong */
     return status;
 }

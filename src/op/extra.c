@@ -1,6 +1,6 @@
 /*
- * What may follow the words of an operation: TOKEN, COLD, LIMIT, CURSOR, SINCE and WINDOW, each with its
- * value.
+ * What may follow the words of an operation: TOKEN, COLD, LIMIT, CURSOR, SINCE and WINDOW, each with
+ * its value.
  */
 #include "op/decode.h"
 
@@ -15,7 +15,7 @@
 #include "op/cursor.h"
 #include "trend/trends.h"
 
-/* A token counts for its item and counter only: the three are hashed together. */
+/* A token is only valid for its item and counter, so the three are hashed together. */
 static enum status decode_token(struct decoding *d, const struct text *words)
 {
     if (!text_is(words[0], "TOKEN"))
@@ -44,9 +44,9 @@ enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_
     return *items > 0 ? STATUS_OK : op_refuse_arity(d->spec, d->scratch);
 }
 
-#define LIMIT_DIGITS 9 /* of the number after LIMIT, with leading zeros */
+#define LIMIT_DIGITS 9 /* the most digits of the number after LIMIT, including leading zeros */
 
-/* What a request asks for at most, wherever its action has that. */
+/* The limit of a request, if its action has one. */
 static uint32_t *limit_of(struct hot_request *request)
 {
     switch (request->action) {
@@ -75,17 +75,17 @@ static enum status decode_limit(struct decoding *d, struct text word, uint32_t m
     return STATUS_OK;
 }
 
-/* How the extra words of a list are read; all zero: the operation has no list. */
+/* How the extra words of a list are decoded; all zero: the operation has no list. */
 struct paging {
-    const char *place; /* the keyword before a cursor; NULL: there is none */
+    const char *keyword; /* the keyword before a cursor; NULL: there is none */
     bool (*read)(struct hot_request *request, struct text text);
     uint32_t usual;
     uint32_t most;
-    const char *cursor; /* what one must be */
-    const char *words;  /* what is expected */
+    const char *cursor; /* what a cursor must be */
+    const char *words;  /* which words are expected */
 };
 
-static bool read_list_place(struct hot_request *request, struct text text)
+static bool read_list_cursor(struct hot_request *request, struct text text)
 {
     return cursor_read(request, text, &request->list.after);
 }
@@ -97,14 +97,14 @@ static const struct paging pagings[EXTRA_TOTAL] = {
     [EXTRA_PIECE] = {.usual = LIMIT_SWEEP_USUAL,
                      .most = LIMIT_SWEEP,
                      .words = "expected LIMIT and a number, at most once"},
-    [EXTRA_PAGE] = {.place = "CURSOR",
-                    .read = read_list_place,
+    [EXTRA_PAGE] = {.keyword = "CURSOR",
+                    .read = read_list_cursor,
                     .usual = LIMIT_LIST_USUAL,
                     .most = LIMIT_LIST,
                     .cursor = "a CURSOR must be the cursor of an earlier page of the same list",
                     .words =
                         "expected LIMIT and a number, or CURSOR and a cursor, each at most once"},
-    [EXTRA_SINCE] = {.place = "SINCE",
+    [EXTRA_SINCE] = {.keyword = "SINCE",
                      .read = cursor_read_round,
                      .usual = LIMIT_CHANGES_USUAL,
                      .most = LIMIT_CHANGES,
@@ -119,19 +119,19 @@ uint32_t op_limit_max(const struct op_spec *spec)
     return pagings[spec->extra].most;
 }
 
-/* What it is a page of has been read by now. */
+/* Decodes LIMIT and cursor. The words that say which list it is were decoded before. */
 static enum status decode_page(struct decoding *d, const struct text *words, uint32_t count)
 {
     const struct paging *paging = &pagings[d->spec->extra];
-    bool limited = false, placed = false;
+    bool limited = false, seen = false;
     enum status status = STATUS_OK;
     *limit_of(d->request) = paging->usual;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
             status = decode_limit(d, words[i + 1], paging->most);
-        } else if (paging->place != NULL && !placed && text_is(words[i], paging->place)) {
-            placed = true;
+        } else if (paging->keyword != NULL && !seen && text_is(words[i], paging->keyword)) {
+            seen = true;
             if (words[i + 1].length != 0 && !paging->read(d->request, words[i + 1]))
                 status = op_refuse(d, STATUS_BAD_ARGUMENT, paging->cursor, words[i + 1]);
         } else {
@@ -181,7 +181,7 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
 
 enum status op_decode_extra(struct decoding *d, const struct text *words, uint32_t count)
 {
-    ASSERT(count % 2 == 0); /* op_decode has refused a keyword without a value */
+    ASSERT(count % 2 == 0); /* op_decode refuses a keyword without a value */
     switch (d->spec->extra) {
     case EXTRA_TOKEN:
         return count > 0 ? decode_token(d, words) : STATUS_OK;

@@ -11,7 +11,7 @@
     }
 #define WORD_COUNT(...) sizeof((const uint8_t[])__VA_ARGS__)
 
-/* How many words the extra ones can be at most, where there is no WORD_ITEMS. */
+/* The highest number of extra words, if there is no WORD_ITEMS. */
 #define EXTRA_WORDS(extra)                                                                         \
     ((extra) == EXTRA_NONE                                                        ? 0              \
      : (extra) == EXTRA_TOKEN || (extra) == EXTRA_LIMIT || (extra) == EXTRA_PIECE ? 2              \

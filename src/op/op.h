@@ -1,8 +1,9 @@
 /*
- * Operations: what can be asked for, and how its arguments are read. One table (op.def) says what
- * there is: which words an operation takes, and what its reply looks like. Everything that depends on
- * the words of an operation uses this description. op_decode (decode.c) turns the words of a command into a request for the hot tier, refusing with
- * one plain sentence what it cannot take. Any thread may decode; a thread has its own scratch.
+ * Operations: what clients can ask for, and how its arguments are decoded. One table (op.def) lists
+ * them: which words an operation takes, and what its reply looks like. Everything that depends on the
+ * words of an operation uses this table. op_decode (decode.c) turns the words of a command into a
+ * request for the hot tier, or refuses them with one plain sentence. Any thread may decode; each
+ * thread has its own scratch.
  */
 #ifndef LAUD_OP_OP_H
 #define LAUD_OP_OP_H
@@ -15,11 +16,11 @@
 #include "base/text.h"
 #include "hot/hot.h"
 
-/* Indices that are never given out: a type or name nobody has used in a write yet. */
+/* Indices that no type and no name ever has. They stand for one that no write has used yet. */
 #define TYPE_UNKNOWN UINT16_MAX
 #define NAME_UNKNOWN UINT8_MAX
 
-/* Who follows a user reacts to the item of this type that has the user's id. */
+/* To follow a user is to react to the item with this type and the user's id. */
 #define OP_FOLLOWED_TYPE "user"
 
 enum op_code {
@@ -59,7 +60,7 @@ enum op_extra {
 
 /* What a reply looks like; each face has one function or schema for each of them. */
 enum op_shape {
-    SHAPE_CHANGE,  /* was anything changed? */
+    SHAPE_CHANGE,  /* whether anything was changed */
     SHAPE_VALUE,   /* a counter's value */
     SHAPE_REMOVAL, /* how many were removed, and whether there may be more */
     SHAPE_FLAGS,   /* for each item: yes or no */
@@ -84,8 +85,8 @@ struct op_spec {
     enum op_shape shape;
     enum op_extra extra;
     uint16_t items_max;
-    uint16_t args_min;           /* how many words there are */
-    uint16_t args_max;           /* with the extra ones; UINT16_MAX: as many as there are */
+    uint16_t args_min;           /* how many words there are without the extra ones */
+    uint16_t args_max;           /* the same with the extra ones; UINT16_MAX: there is no bound */
     uint8_t words[OP_WORDS + 1]; /* enum op_word, in the order in which they are given */
 };
 
@@ -94,19 +95,19 @@ static inline bool op_writes(const struct op_spec *spec)
     return (hot_flags(spec->action) & HOT_WRITES) != 0;
 }
 
-/* Can it undo more than one reaction? */
+/* Can it clear more than one reaction? */
 static inline bool op_removes(const struct op_spec *spec)
 {
     return (hot_flags(spec->action) & HOT_REMOVES) != 0;
 }
 
-/* Does it act for a user? That is then its first word. */
+/* Does it act for a user? If so, the user is its first word. */
 static inline bool op_has_user(const struct op_spec *spec)
 {
     return spec->words[0] == WORD_USER;
 }
 
-/* Where among its words the items begin; args_min: it takes none. */
+/* The index of its first item among its words; args_min: it takes no items. */
 static inline uint32_t op_items_at(const struct op_spec *spec)
 {
     uint32_t at = 0;
@@ -115,16 +116,16 @@ static inline uint32_t op_items_at(const struct op_spec *spec)
     return at;
 }
 
-/* The type that was last found: most items of a feed, or of a server, are of one. */
+/* The type that was last found. Most items of a feed, or of a server, have the same type. */
 struct op_type {
-    const struct names *names; /* where it was found; NULL: nowhere yet */
+    const struct names *names; /* the table in which it was found; NULL: none was found yet */
     uint16_t index;
-    bool allowed;                     /* in a write */
-    uint8_t length;                   /* of the text, with the colon behind the type */
+    bool allowed;                     /* writes may use it */
+    uint8_t length;                   /* the length of the text, with the colon after the type */
     char text[LIMIT_NAME_LENGTH + 1]; /* no terminator */
 };
 
-/* A user that has been read already, and the word it was read from. */
+/* A user that was decoded already, and the word that it was decoded from. */
 struct op_user {
     struct text word;
     struct id id;
@@ -135,25 +136,26 @@ struct op_user {
  * first.
  */
 struct op_scratch {
-    uint32_t used; /* of items and answers; the caller sets it to 0 between batches */
+    uint32_t
+        used; /* how many items and answers are in use; the caller sets it to 0 between batches */
     struct op_type type;
-    struct op_user user; /* of the words to be decoded, if the caller knows it; else all zero */
+    struct op_user user; /* the user of the next words, if the caller decoded it; else all zero */
     struct item items[LIMIT_BATCH_ITEMS];
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
     char sentence[256];
-    struct text
-        wrong;      /* the word that was refused last, or the start of it; callers may clear it */
-    size_t subject; /* bytes of the sentence that name it: "a user" of "a user must be …" */
+    struct text wrong; /* the word that was refused last, or its beginning; callers may clear it */
+    size_t subject; /* how many bytes of the sentence name it: "a user" of "a user must be …" */
 };
 
-extern const struct op_spec op_specs[]; /* by enum op_code */
+extern const struct op_spec op_specs[]; /* the index is an enum op_code */
 
 size_t op_count(void);
-const struct op_spec *op_get(size_t index); /* by enum op_code */
+const struct op_spec *op_get(size_t index); /* the index is an enum op_code */
 
-uint32_t op_limit_max(const struct op_spec *spec); /* of its LIMIT; 0: it takes none */
+/* The highest LIMIT of an operation; 0: it takes no LIMIT. */
+uint32_t op_limit_max(const struct op_spec *spec);
 
-/* What the reply to a request looks like; op_decode made the request. */
+/* What the reply to a request of op_decode looks like. */
 static inline enum op_shape op_shape(const struct hot_request *request)
 {
     return op_specs[request->op].shape;
@@ -161,22 +163,22 @@ static inline enum op_shape op_shape(const struct hot_request *request)
 
 /*
  * Decodes args[0 … count), the words after the name. OK: the request is ready to run. MORE: the
- * batch's scratch has no room left for its items; run the batch and decode again. BLOCKED: a name is
- * not there, and its back end has no answer yet (names.h); decode again after names_wake. Any other: the
- * reason is in scratch->sentence, in the words of RESP; `wrong` and `subject` let a caller say in its
- * own which word is meant. Only what is OK takes room of the scratch.
+ * scratch has no room for its items; run the batch and decode again. BLOCKED: a name is not in the
+ * table, and its back end has no answer yet (names.h); decode again after names_wake. Any other
+ * status: the reason is in scratch->sentence, in terms of RESP; with `wrong` and `subject` a caller
+ * can say it in its own terms. Only a request that is OK uses room of the scratch.
  *
- * SET and ADD make the names they use (names_intern), once all their words are found good and all
- * their names may be used; any other operation that names an unknown one asks for nothing. Before a name
- * counts as unknown, the back end of the names is asked, if there is one.
+ * SET and ADD create the names they use (names_intern), after all their words are decoded and all
+ * their names may be used. Any other operation with a name that does not exist is a request for
+ * nothing. Before a name counts as absent, the back end of the names is asked, if there is one.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request);
 
 /*
- * Makes a COUNTS of the server's own (hot_request.own) for an item that was decoded already. There must be
- * room for one item in the scratch.
+ * Makes a COUNTS that the server itself adds (hot_request.own), for an item that was decoded already.
+ * The scratch must have room for one item.
  */
 void op_make_counts(const struct item *item, uint32_t time_s, struct op_scratch *scratch,
                     struct hot_request *request);

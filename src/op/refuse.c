@@ -1,10 +1,10 @@
-/* The sentences of refusals: what was expected, and the word that was got instead. */
+/* The sentences of refusals: what was expected, and which word was there instead. */
 #include "op/decode.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A word as it can be shown in a one-line error: printable, and not too long. */
+/* A word in a form that fits into an error of one line: printable, and not too long. */
 static const char *show(struct text word, char out[48])
 {
     size_t length = word.length < 40 ? word.length : 40;

@@ -1,8 +1,8 @@
 /*
- * What the RESP face keeps for a connection (conn->exchange): how far an unfinished command was parsed, the
- * protocol version, and the transaction, if there is one. It is made when the connection opens, is charged
- * to the budget as the connection's memory, and belongs to the connection's thread. While a worker writes
- * replies, the thread does not change it, so the worker may read it.
+ * What the RESP face keeps for a connection (conn->exchange): how far an unfinished command was
+ * parsed, the protocol version, and the transaction, if there is one. It is made when the connection
+ * opens, is charged to the budget as the connection's memory, and belongs to the connection's thread.
+ * While a worker writes replies, the thread does not change it, so the worker may read it.
  */
 #ifndef LAUD_RESP_CONNECTION_H
 #define LAUD_RESP_CONNECTION_H

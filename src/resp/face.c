@@ -1,10 +1,9 @@
 /*
- * The RESP face: from parsed words to replies. Operations are gathered into batches for the hot
- * tier; whatever must be answered in between runs the batch first, so replies keep their order. What
- * needs the store goes to a worker, with the rest of its batch. Commands come from the client, or while
- * EXEC runs, from what was kept for it (multi.h).
+ * The RESP face: from parsed words to replies. Operations are gathered into batches for the hot tier.
+ * Any other command first runs the batch, so that replies keep their order. A request that needs the
+ * store is submitted with the rest of its batch. Commands come from the client or, while EXEC runs,
+ * from the queue of the transaction (multi.h).
  */
-
 #include "resp/face.h"
 
 #include <stdio.h>
@@ -26,7 +25,7 @@ static void reply_done(struct running *r, bool written)
         r->out_of_memory = true;
 }
 
-/* `operation` is its place among the commands, or METER_NONE; was it run? */
+/* `operation` is the index of the command, or METER_NONE. `ran` says whether it was run. */
 static void refuse(struct running *r, uint32_t operation, bool ran, enum status status,
                    const char *sentence)
 {
@@ -35,8 +34,8 @@ static void refuse(struct running *r, uint32_t operation, bool ran, enum status 
     reply_done(r, resp_error(&r->conn->out, status_resp(status), sentence));
 }
 
-/* Its place among the commands, as meters count them. */
-static uint32_t place_of(const struct running *r, const struct command *command)
+/* The index of a command, as meters count them. */
+static uint32_t index_of(const struct running *r, const struct command *command)
 {
     return (uint32_t)(command - r->loop->server->commands.list);
 }
@@ -59,8 +58,8 @@ static void run_batch(struct running *r)
 }
 
 /*
- * What was gathered has to be answered before the command at hand. BLOCKED: a worker has to do it,
- * and the command is read again when that is back.
+ * Answers the batch before the current command. BLOCKED: requests of the batch were submitted, and the
+ * current command will be parsed again when they are done.
  */
 static enum status run_before(struct running *r)
 {
@@ -85,7 +84,7 @@ static enum status refuse_operation(struct running *r, const struct op_spec *spe
     return STATUS_OK;
 }
 
-/* OK: the command is taken. BLOCKED: it has to come again. */
+/* OK: the operation is in the batch, or refused. BLOCKED: it has to be parsed and gathered again. */
 static enum status gather(struct running *r, const struct op_spec *spec, const struct text *args,
                           uint32_t count)
 {
@@ -111,20 +110,20 @@ static void refuse_unknown(struct running *r, struct text name)
     refuse(r, METER_NONE, false, STATUS_UNKNOWN_COMMAND, sentence);
 }
 
-/* `words` begin with the command's name; what may hold a password is not written down. */
+/* `words` begin with the command's name. Words that may be a password are not logged. */
 static void watch_session(struct running *r, const struct command *command,
                           const struct text *words, uint32_t count)
 {
     struct watch *watch = &r->loop->watch;
     uint64_t took_ns = batch_lap(r);
     bool secret = command->session == session_auth || command->session == session_hello;
-    meter_ran(&watch->meter, place_of(r, command), took_ns, 1);
+    meter_ran(&watch->meter, index_of(r, command), took_ns, 1);
     if (watch_is_slow(watch, took_ns))
         watch_slow_words(watch, words, secret ? 1 : count, conn_client(r->conn), took_ns,
                          r->wall_s);
 }
 
-/* `count` words behind its name; false: it is refused. */
+/* Checks the number of words after the name. False: the command is refused. */
 static bool check_arity(struct running *r, const struct command *command, uint32_t count)
 {
     if (count >= command->args_min && count <= command->args_max)
@@ -132,7 +131,7 @@ static bool check_arity(struct running *r, const struct command *command, uint32
     char sentence[192];
     snprintf(sentence, sizeof sentence, "wrong number of arguments, expected %s%s%s", command->name,
              command->arguments[0] ? " " : "", command->arguments);
-    refuse(r, place_of(r, command), false, STATUS_BAD_ARITY, sentence);
+    refuse(r, index_of(r, command), false, STATUS_BAD_ARITY, sentence);
     return false;
 }
 
@@ -150,13 +149,14 @@ static void run_session(struct running *r, const struct command *command, const 
     if (refusal.status == STATUS_OK)
         reply_done(r, written);
     else if (refusal.status != STATUS_MORE)
-        refuse(r, place_of(r, command), true, refusal.status, refusal.sentence);
+        refuse(r, index_of(r, command), true, refusal.status, refusal.sentence);
     watch_session(r, command, words, word_count);
 }
 
 /*
- * A command between MULTI and EXEC. What can be told of it now is: who is told that it is refused need
- * not fear that the others are run.
+ * A command between MULTI and EXEC is kept. Whatever can be refused already now is refused now, and
+ * then EXEC runs nothing. So a client that sees a refusal can be sure that the other commands are not
+ * run.
  */
 static void queue(struct running *r, const struct command *command, enum status permitted,
                   const struct resp_command *words, struct text bytes)
@@ -176,7 +176,7 @@ static void queue(struct running *r, const struct command *command, enum status 
     if (status == STATUS_OK)
         status = multi_queue(r->conn, command, bytes);
     if (status != STATUS_OK) {
-        refuse(r, command != NULL ? place_of(r, command) : METER_NONE, false, status,
+        refuse(r, command != NULL ? index_of(r, command) : METER_NONE, false, status,
                status_sentence(status));
         multi_abort(r->conn);
         return;
@@ -185,7 +185,7 @@ static void queue(struct running *r, const struct command *command, enum status 
     reply_done(r, resp_simple(&r->conn->out, "QUEUED"));
 }
 
-/* The words, and the bytes that they were read from. */
+/* Runs one command, given its words and the bytes that they were parsed from. */
 static enum status run_one(struct running *r, const struct resp_command *words, struct text bytes)
 {
     if (words->count == 0)
@@ -202,7 +202,7 @@ static enum status run_one(struct running *r, const struct resp_command *words, 
     if (run_before(r) != STATUS_OK)
         return STATUS_BLOCKED;
     if (status != STATUS_OK)
-        refuse(r, command != NULL ? place_of(r, command) : METER_NONE, false, status,
+        refuse(r, command != NULL ? index_of(r, command) : METER_NONE, false, status,
                status_sentence(status));
     else if (command != NULL)
         run_session(r, command, words->args, words->count);
@@ -211,7 +211,7 @@ static enum status run_one(struct running *r, const struct resp_command *words, 
     return STATUS_OK;
 }
 
-/* The connection ends: who runs the server may want to know why, as clients seldom show it. */
+/* The connection is closed. The log says why, because most clients do not show the reason. */
 static void refuse_protocol(struct running *r, const char *problem)
 {
     char address[IP_TEXT_MAX];
@@ -221,7 +221,7 @@ static void refuse_protocol(struct running *r, const char *problem)
     refuse(r, METER_NONE, false, STATUS_BAD_PROTOCOL, problem);
 }
 
-/* A command that is not whole yet may be only so long. */
+/* The length of an unfinished command is limited. */
 static enum status refuse_if_too_long(struct running *r, size_t length)
 {
     size_t most = permit_is_unknown(r->conn) ? LIMIT_UNKNOWN_QUERY
@@ -232,7 +232,7 @@ static enum status refuse_if_too_long(struct running *r, size_t length)
     return STATUS_BAD_PROTOCOL;
 }
 
-static struct resp_limits known_limits(const struct loop *loop)
+static struct resp_limits full_limits(const struct loop *loop)
 {
     const struct options *options = loop->server->parts.options;
     return (struct resp_limits){.args_max = (uint32_t)options->max_args,
@@ -243,10 +243,10 @@ static struct resp_limits limits_of(const struct conn *conn)
 {
     return permit_is_unknown(conn) ? (struct resp_limits){.args_max = LIMIT_UNKNOWN_ARGS,
                                                           .bulk_max = LIMIT_UNKNOWN_BULK}
-                                   : known_limits(conn->loop);
+                                   : full_limits(conn->loop);
 }
 
-/* The next command of the bytes; *used is moved behind it if it was taken. */
+/* Runs the next command of the bytes. If it was run, *used is increased by its length. */
 static enum status run_next(struct running *r, struct resp_parser *parser,
                             struct resp_limits limits, const char *bytes, size_t length,
                             size_t *used)
@@ -268,7 +268,7 @@ static enum status run_next(struct running *r, struct resp_parser *parser,
     return status;
 }
 
-/* The next command of EXEC, or its end. */
+/* Runs the next command of EXEC, or finishes EXEC. */
 static enum status run_queued(struct running *r)
 {
     struct resp_parser parser = {0};
@@ -276,8 +276,8 @@ static enum status run_queued(struct running *r)
     size_t used = 0;
     if (rest.length > 0) {
         enum status status =
-            run_next(r, &parser, known_limits(r->loop), rest.bytes, rest.length, &used);
-        ASSERT(status == STATUS_OK || status == STATUS_BLOCKED); /* it was read before */
+            run_next(r, &parser, full_limits(r->loop), rest.bytes, rest.length, &used);
+        ASSERT(status == STATUS_OK || status == STATUS_BLOCKED); /* it was parsed before */
         multi_ran(r->conn, used);
         return status;
     }
@@ -287,7 +287,7 @@ static enum status run_queued(struct running *r)
     return STATUS_OK;
 }
 
-/* May another command be run before others have their turn? */
+/* May another command be run before other connections have their turn? */
 static bool may_go_on(const struct running *r)
 {
     const struct conn *conn = r->conn;
@@ -302,7 +302,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     uint32_t before = conn->replies;
     enum status status = STATUS_OK;
     size_t at = 0;
-    multi_enter(conn);
+    multi_begin(conn);
     while (status == STATUS_OK && may_go_on(&r))
         status = multi_runs(conn) ? run_queued(&r)
                                   : run_next(&r, &resp_of(conn)->parser, limits_of(conn),
@@ -312,7 +312,7 @@ static enum status resp_run(struct conn *conn, const char *bytes, size_t length,
     *used = at;
     if (status == STATUS_MORE && conn->job == NULL)
         status = refuse_if_too_long(&r, length - at);
-    uint32_t inside = multi_leave(conn);
+    uint32_t inside = multi_end(conn);
     loop_count(&loop->stats.commands, inside + conn->replies - before - r.uncounted);
     if (r.out_of_memory)
         return STATUS_NO_MEMORY;
@@ -373,10 +373,10 @@ static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch
 
 static bool resp_take_back(struct conn *conn, const struct job *job)
 {
-    multi_enter(conn);
+    multi_begin(conn);
     bool written = buffer_append(&conn->out, job->out.bytes, job->out.length);
     conn->replies += job->submission.count;
-    multi_leave(conn);
+    multi_end(conn);
     return written;
 }
 

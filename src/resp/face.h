@@ -1,4 +1,4 @@
-/* The RESP face: what any Redis client speaks. Commands are those of op.def and session.def. */
+/* The RESP face, for every Redis client. The commands are those of op.def and session.def. */
 #ifndef LAUD_RESP_FACE_H
 #define LAUD_RESP_FACE_H
 

@@ -36,8 +36,9 @@ static struct multi *make(struct conn *conn)
 enum status multi_queue(struct conn *conn, const struct command *command, struct text bytes)
 {
     struct multi *multi = multi_of(conn);
+    ASSERT(multi->state == MULTI_OPEN);
     if (multi->aborted)
-        return STATUS_OK; /* it will not be run: it need not be kept */
+        return STATUS_OK; /* EXEC will not run it, so it need not be kept */
     if (multi->count == LIMIT_MULTI || multi->queue.length + bytes.length > LIMIT_MULTI_BYTES)
         return STATUS_MULTI_FULL;
     if (!buffer_append(&multi->queue, bytes.bytes, bytes.length))
@@ -73,15 +74,18 @@ void multi_discard(struct conn *conn)
 struct text multi_rest(const struct conn *conn)
 {
     const struct multi *multi = multi_of(conn);
+    ASSERT(multi->state == MULTI_RUNS && multi->at <= multi->queue.length);
     return (struct text){multi->queue.bytes + multi->at, multi->queue.length - multi->at};
 }
 
 void multi_ran(struct conn *conn, size_t bytes)
 {
-    multi_of(conn)->at += bytes;
+    struct multi *multi = multi_of(conn);
+    ASSERT(bytes <= multi->queue.length - multi->at);
+    multi->at += bytes;
 }
 
-/* What comes from here on is in the array, which begins there in conn->out. */
+/* From now on replies belong to the array, which begins at offset `out_from` of conn->out. */
 static void begin(struct conn *conn, size_t out_from)
 {
     struct multi *multi = multi_of(conn);
@@ -91,22 +95,23 @@ static void begin(struct conn *conn, size_t out_from)
     conn->wrote = false;
 }
 
-void multi_enter(struct conn *conn)
+void multi_begin(struct conn *conn)
 {
     if (!multi_runs(conn))
         return;
     struct multi *multi = multi_of(conn);
-    ASSERT(conn->replies == 0); /* those before it are in a group: what was written since is ours */
+    ASSERT(conn->replies == 0); /* earlier replies are in a group, so all new ones are of EXEC */
     multi->wrote = multi->wrote || conn->wrote;
     conn->wrote = false;
     begin(conn, conn->out.length - conn->unfinished);
 }
 
-uint32_t multi_leave(struct conn *conn)
+uint32_t multi_end(struct conn *conn)
 {
     if (!multi_runs(conn))
         return 0;
     struct multi *multi = multi_of(conn);
+    ASSERT(conn->replies >= multi->replies_from && conn->out.length >= multi->out_from);
     uint32_t written = conn->replies - multi->replies_from;
     multi->done += written;
     multi->wrote = multi->wrote || conn->wrote;
@@ -119,7 +124,8 @@ uint32_t multi_leave(struct conn *conn)
 uint32_t multi_finish(struct conn *conn)
 {
     struct multi *multi = multi_of(conn);
-    uint32_t written = multi_leave(conn);
+    ASSERT(multi->state == MULTI_RUNS);
+    uint32_t written = multi_end(conn);
     ASSERT(multi->done == multi->count && multi->at == multi->queue.length);
     multi->state = MULTI_NONE;
     multi_discard(conn);
@@ -148,7 +154,7 @@ void multi_free(struct conn *conn)
     resp_of(conn)->multi = NULL;
 }
 
-/* The commands of session.def that are about it. Sentences of Redis are kept as they are. */
+/* The commands of session.def for transactions. Their sentences are those of Redis. */
 
 bool session_multi(struct conn *conn, const struct text *args, uint32_t count,
                    struct refusal *refusal)
@@ -163,7 +169,7 @@ bool session_multi(struct conn *conn, const struct text *args, uint32_t count,
     return resp_simple(&conn->out, "OK");
 }
 
-/* Nothing was run yet: where no write would pass, a transaction with one is refused as a whole. */
+/* Nothing was run yet. If no write is possible now, a transaction with a write is refused as a whole. */
 static enum status admit(struct conn *conn)
 {
     if (!multi_of(conn)->writes)

@@ -1,18 +1,19 @@
 /*
- * MULTI and EXEC: commands of one connection that are kept, then run in order with nothing of that
- * connection between them, and answered by one array.
+ * MULTI and EXEC. The commands of one connection after MULTI are kept. EXEC runs them in order, with
+ * no other command of that connection between them, and one array is the answer.
  *
- * The bytes of each command are kept as they came, so a transaction costs what it was sent as, and EXEC
- * runs them through the same code as any other input: they are limited, wait for the guard or a worker,
- * and take turns with other connections as commands outside do. What is there of the array meanwhile
- * stays in conn->out as conn->unfinished, and counts as no reply until all of it is there. So it is in
- * one group, and leaves when the journal has all writes of it.
+ * The bytes of each command are kept as the client sent them, so a transaction needs no more memory
+ * than its input. EXEC runs them through the same code as any other input: limits, admission, workers
+ * and turns with other connections are the same as outside of a transaction. The replies that are
+ * finished meanwhile stay in conn->out as conn->unfinished, and do not count as a reply until the
+ * array is complete. So the array is in one reply group, and is sent when all its writes are released.
  *
- * It is neither isolated nor rolled back: other connections see each change when it is made, and a
- * command that is refused leaves the others as they are. There is nothing to WATCH for the same reason.
+ * A transaction is neither isolated nor rolled back: other connections see each change when it is
+ * made, and a command that is refused does not affect the others. Therefore WATCH has no meaning and
+ * is refused.
  *
- * Made with the first MULTI of a connection, charged to the budget as its memory. By
- * the connection's own thread.
+ * A `struct multi` is made by the first MULTI of a connection and charged to the budget as memory of the
+ * connection. Only the connection's own thread may call these functions.
  */
 #ifndef LAUD_RESP_MULTI_H
 #define LAUD_RESP_MULTI_H
@@ -27,17 +28,17 @@ enum multi_state { MULTI_NONE, MULTI_OPEN, MULTI_RUNS };
 
 struct multi {
     enum multi_state state;
-    bool aborted; /* a command was refused when it came: EXEC runs none */
-    bool writes;  /* some of the commands do */
+    bool aborted; /* a command was refused before EXEC, so that EXEC runs none */
+    bool writes;  /* at least one of the commands writes */
     struct buffer queue;
-    uint32_t count; /* of commands in it */
-    size_t at;      /* RUNS: bytes of the queue that were run */
-    uint32_t done;  /* RUNS: replies in the array, but for those since multi_enter */
-    bool wrote;     /* RUNS: some of them acknowledge a write, but for those since multi_enter */
-    /* For as long as the face has the connection in hand (multi_enter, multi_leave): */
-    size_t out_from;       /* where in conn->out the array begins */
-    uint32_t replies_from; /* conn->replies without those in the array */
-    bool wrote_from;       /* conn->wrote, likewise */
+    uint32_t count; /* how many commands are in the queue */
+    size_t at;      /* RUNS: how many bytes of the queue were run */
+    uint32_t done;  /* RUNS: how many replies are in the array, without those since multi_begin */
+    bool wrote;     /* RUNS: one of these replies acknowledges a write */
+    /* From multi_begin to multi_end: */
+    size_t out_from;       /* where the array begins in conn->out */
+    uint32_t replies_from; /* conn->replies without the replies in the array */
+    bool wrote_from;       /* conn->wrote without the replies in the array */
     char sentence[192];    /* why EXEC was refused */
 };
 
@@ -46,46 +47,48 @@ static inline struct multi *multi_of(const struct conn *conn)
     return resp_of(conn)->multi;
 }
 
-/* Are commands being kept? */
+/* Are commands being kept, after MULTI? */
 static inline bool multi_is_open(const struct conn *conn)
 {
     return multi_of(conn) != NULL && multi_of(conn)->state == MULTI_OPEN;
 }
 
-/* Are those of EXEC being run? */
+/* Is EXEC running its commands? */
 static inline bool multi_runs(const struct conn *conn)
 {
     return multi_of(conn) != NULL && multi_of(conn)->state == MULTI_RUNS;
 }
 
-/* Is it one of those that are never kept? NULL: one that does not exist. */
+/* Is this a command that is run at once even after MULTI? NULL: a command that does not exist. */
 bool multi_takes_now(const struct command *command);
 
-/* Keeps a command that would be taken outside. OK, or why it is not kept. */
+/* Keeps a command, which passed its checks, until EXEC. OK, or why it cannot be kept. */
 enum status multi_queue(struct conn *conn, const struct command *command, struct text bytes);
 
-/* A command was refused when it came; does nothing outside of a transaction. */
+/* A command after MULTI was refused, so that EXEC will run none. Does nothing outside of a transaction. */
 void multi_abort(struct conn *conn);
 
-/* Forgets what is kept, also if there is nothing. */
+/* Drops the commands that are kept, if there are any. */
 void multi_discard(struct conn *conn);
 
-/* RUNS: what is still to be run, and that so much of it was. */
+/* RUNS: the bytes of the queue that were not run yet; and the note that `bytes` more of them were run. */
 struct text multi_rest(const struct conn *conn);
 void multi_ran(struct conn *conn, size_t bytes);
 
-/* RUNS: all of them are answered. Returns how many since multi_enter. */
+/* RUNS: all commands are answered, so the array is complete. Returns the replies since multi_begin. */
 uint32_t multi_finish(struct conn *conn);
 
 /*
- * Around everything that may write replies of EXEC; they do nothing if none runs. multi_leave returns
- * how many were written since multi_enter.
+ * These two are called before and after everything that may write replies of EXEC. They do nothing if EXEC
+ * does not run. multi_end returns how many replies were written since multi_begin.
  */
-void multi_enter(struct conn *conn);
-uint32_t multi_leave(struct conn *conn);
+void multi_begin(struct conn *conn);
+uint32_t multi_end(struct conn *conn);
 
-/* The connection is quiet, and closed. */
+/* Frees memory of a connection that is idle. */
 void multi_shrink(struct conn *conn);
+
+/* Frees the transaction of a connection, if there is one. */
 void multi_free(struct conn *conn);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * A whole command is read in one pass and its arguments point into the caller's bytes. If the bytes
- * end first, the parser notes where; on the next call it goes on from there without noting
- * arguments (the caller may have moved the bytes), and once the end is in sight reads the command
- * again from its start. So each byte is looked at twice at most, however finely it is cut.
+ * A command that is complete is parsed in one pass, and its arguments point into the caller's bytes.
+ * If the bytes end before the command does, the parser remembers how far it got. The next call
+ * continues there without collecting arguments, because the caller may have copied the bytes
+ * elsewhere. Once the command is complete, it is parsed again from its start. So each byte is read at
+ * most twice, however many reads the command took.
  */
 #include "resp/parse.h"
 
@@ -37,9 +38,9 @@ static enum status read_any_length(const char *bytes, size_t length, size_t *at,
 }
 
 /*
- * A length after its marker: digits and CRLF. OK moves *at behind them. Nearly all are of one or
- * two digits and wholly there; anything else, and all that is wrong, goes the long way, with copies,
- * so that *at and *out can stay in registers on the short one.
+ * Reads a length after its type byte: digits and CRLF. OK: *at is the offset after them. Nearly all
+ * lengths have one or two digits and are complete. All others, and all errors, take the slow path,
+ * which works on copies, so that *at and *out can stay in registers on the fast path.
  */
 static inline enum status read_length(const char *bytes, size_t length, size_t *at, uint32_t max,
                                       uint32_t *out)
@@ -65,7 +66,7 @@ static inline enum status read_length(const char *bytes, size_t length, size_t *
     return status;
 }
 
-/* Reads one bulk string from *at and moves behind it. */
+/* Reads one bulk string at *at and sets *at to the offset after it. */
 static inline enum status read_bulk(const struct resp_limits *limits, const char *bytes,
                                     size_t length, size_t *at, struct text *out,
                                     const char **problem)
@@ -94,7 +95,7 @@ static inline enum status read_bulk(const struct resp_limits *limits, const char
     return STATUS_OK;
 }
 
-/* Goes on through the bulk strings from parser->at; notes them if args is not NULL. */
+/* Reads the bulk strings from parser->at on, and collects them if args is not NULL. */
 static enum status read_bulks(struct resp_parser *parser, const struct resp_limits *limits,
                               const char *bytes, size_t length, struct text *args,
                               const char **problem)
@@ -147,7 +148,7 @@ static enum status read_array(struct resp_parser *parser, const struct resp_limi
     return STATUS_OK;
 }
 
-/* Browsers can be made to post to any port: what looks like HTTP is not read as commands. */
+/* Web pages can make a browser post to any port, so input that looks like HTTP is not run as commands. */
 static bool looks_like_http(const struct resp_command *line)
 {
     static const char version[] = "HTTP/";
@@ -159,7 +160,7 @@ static bool looks_like_http(const struct resp_command *line)
             memcmp(words[2].bytes, version, sizeof version - 1) == 0);
 }
 
-/* The first bytes of a handshake: its type of record, and the first half of a version. */
+/* The first bytes of a TLS handshake are its record type and the first byte of a version. */
 static bool looks_like_tls(const char *bytes, size_t length)
 {
     return length >= 2 && bytes[0] == 0x16 && bytes[1] == 0x03;
@@ -199,6 +200,7 @@ static enum status read_inline(struct resp_parser *parser, const struct resp_lim
         return STATUS_BAD_PROTOCOL;
     }
     size_t limit = length < LIMIT_INLINE ? length : LIMIT_INLINE;
+    ASSERT(parser->at <= limit); /* the caller passes the same bytes again, and more */
     const char *end = memchr(bytes + parser->at, '\n', limit - parser->at);
     if (end == NULL && length >= LIMIT_INLINE) {
         *problem = "Protocol error: too long inline command";

@@ -1,7 +1,7 @@
 /*
- * Reading RESP requests: arrays of bulk strings, or inline commands (a line of words). The parser
- * keeps only how far it got in an unfinished command, so that a command that trickles in byte by
- * byte is not read over and over; the bytes themselves stay with the caller.
+ * Parses RESP requests: arrays of bulk strings, or inline commands (a line of words). The parser keeps
+ * only how much of an unfinished command it has checked, so that a command that arrives byte by byte
+ * is not parsed again and again. The caller owns the bytes.
  */
 #ifndef LAUD_RESP_PARSE_H
 #define LAUD_RESP_PARSE_H
@@ -19,21 +19,21 @@ struct resp_limits {
 
 /* All zero at the start of each command. */
 struct resp_parser {
-    size_t at;     /* bytes known to be good */
-    uint32_t args; /* announced; 0: not yet known */
-    uint32_t done; /* of them seen whole */
+    size_t at;     /* how many bytes were checked and are valid */
+    uint32_t args; /* how many arguments were announced; 0: this was not read yet */
+    uint32_t done; /* how many of them were read completely */
 };
 
 struct resp_command {
-    struct text *args; /* room for limits->args_max, the caller's */
-    uint32_t count;    /* 0: an empty line or array, to be passed over */
-    size_t used;       /* bytes the command took */
+    struct text *args; /* room for limits->args_max words; the caller owns it */
+    uint32_t count;    /* 0: an empty line or array, which the caller skips */
+    size_t used;       /* the length of the command in bytes */
 };
 
 /*
- * Reads one command from the start of bytes. OK: it is in *command, and the parser is ready for the
- * next. MORE: call again with the same bytes and some more behind them. BAD_PROTOCOL: *problem says
- * why; nothing can be read from this connection any more.
+ * Parses one command at the start of `bytes`. OK: it is in *command, its words point into `bytes`, and
+ * the parser is ready for the next. MORE: call again with the same bytes and more bytes after them.
+ * BAD_PROTOCOL: *problem says why, and no further command of this connection can be parsed.
  */
 enum status resp_parse(struct resp_parser *parser, const struct resp_limits *limits,
                        const char *bytes, size_t length, struct resp_command *command,

@@ -1,6 +1,6 @@
 /*
- * A feed page is twenty items with a handful of counters each, so room is made once an item and
- * the pieces are put down without asking again.
+ * A feed page has twenty items with a few counters each. So memory is reserved once for each item, and the
+ * functions that write its fields need no further check.
  */
 #include "resp/reply.h"
 
@@ -9,7 +9,7 @@
 #include "op/op.h"
 #include "resp/write.h"
 
-/* Bytes that may be written, of which those of a name are always all written. */
+/* Upper bounds of the bytes of one line, and of one name with its header. */
 #define LINE_ROOM    ((size_t)24)
 #define NAME_ROOM    ((size_t)LIMIT_NAME_LENGTH + 8)
 #define COUNTER_ROOM (NAME_ROOM + LINE_ROOM)
@@ -32,7 +32,7 @@ static char *put_name(char *at, const struct names *names, uint8_t index)
     return at + name->bulk_length;
 }
 
-/* Writes the reply to a request; one for each shape. */
+/* Writes the reply to a request. There is one function for each shape. */
 typedef bool write_fn(struct buffer *out, const struct hot_request *request,
                       const struct hot_scratch *scratch, const struct names *names, bool resp3);
 
@@ -68,7 +68,7 @@ static bool write_flags(struct buffer *out, const struct hot_request *request,
     return true;
 }
 
-/* Puts down the counters; there is room for them. */
+/* Writes the counters. The caller has reserved the memory. */
 static char *put_counters(char *at, const struct hot_answer *answer,
                           const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
@@ -84,7 +84,7 @@ static char *put_counters(char *at, const struct hot_answer *answer,
     return at;
 }
 
-/* Puts down the kinds; there is room for them. */
+/* Writes the kinds. The caller has reserved the memory. */
 static char *put_kinds(char *at, const struct kind_set *kinds, size_t count,
                        const struct names *names)
 {
@@ -149,7 +149,7 @@ static char *put_bulk(char *at, const char *bytes, size_t length)
     return at;
 }
 
-/* An item of the listed type, or a user. */
+/* Writes an item of the listed type, or a user. */
 static char *put_id(char *at, struct id id, const struct name *type)
 {
     char text[LIMIT_ITEM_TEXT];
@@ -163,7 +163,7 @@ static char *put_id(char *at, struct id id, const struct name *type)
     return put_bulk(at, text, length);
 }
 
-/* What has no pages has no cursor. */
+/* An answer that is never divided into pages has no cursor. */
 static bool write_list(struct buffer *out, const struct hot_request *request,
                        const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
@@ -212,7 +212,7 @@ static bool write_changes(struct buffer *out, const struct hot_request *request,
     return true;
 }
 
-/* The type stands before every id, so it is put down once and copied from then on. */
+/* All ids have the same type before them, so its bytes are made once and then copied. */
 static bool write_top(struct buffer *out, const struct hot_request *request,
                       const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {
@@ -240,7 +240,7 @@ static bool write_top(struct buffer *out, const struct hot_request *request,
     return true;
 }
 
-/* The tables only grow: a name that is made meanwhile is left for the next time. */
+/* The tables only grow. A name that is created meanwhile is not listed this time. */
 static bool write_names(struct buffer *out, const struct hot_request *request,
                         const struct hot_scratch *scratch, const struct names *names, bool resp3)
 {

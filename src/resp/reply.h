@@ -1,4 +1,4 @@
-/* The RESP face of what the hot tier answered. */
+/* Writes the RESP reply to a request that the hot tier has answered. Any thread may call it. */
 #ifndef LAUD_RESP_REPLY_H
 #define LAUD_RESP_REPLY_H
 
@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "hot/hot.h"
 
-/* The request was run and its status is OK. False: no memory. */
+/* The status of the request must be OK. False: there is no memory. */
 bool reply_write(struct buffer *out, const struct hot_request *request,
                  const struct hot_scratch *scratch, const struct names *names, bool resp3);
 

@@ -1,6 +1,6 @@
 /*
- * What Redis clients say to any server before and beside their real work. Replies have the shape
- * those clients expect, filled from our own tables.
+ * The commands that Redis clients send to any server when they connect and between their operations.
+ * The replies have the form that those clients expect, with values of our own tables.
  */
 #include "resp/session.h"
 
@@ -29,7 +29,7 @@ bool session_echo(struct conn *conn, const struct text *args, uint32_t count,
     return resp_bulk(&conn->out, args[0].bytes, args[0].length);
 }
 
-/* Takes a token as shown; OK, or why not. The one it has shown before stays if this is none. */
+/* Checks a token: OK, or why it is refused. After a refusal the connection keeps its earlier token. */
 static enum status show_token(struct conn *conn, struct text text)
 {
     if (!access_is_on(&conn->loop->server->access))
@@ -41,7 +41,7 @@ static enum status show_token(struct conn *conn, struct text text)
     return STATUS_OK;
 }
 
-/* The user of Redis' form is not looked at: a token says it all. */
+/* Redis has a form with a user. That user is ignored, because a token is enough. */
 bool session_auth(struct conn *conn, const struct text *args, uint32_t count,
                   struct refusal *refusal)
 {
@@ -70,7 +70,7 @@ bool session_select(struct conn *conn, const struct text *args, uint32_t count,
                                                          "there is only one database, number 0");
 }
 
-/* Printable, without spaces: it is shown in one line with others. */
+/* A name has only printable characters and no spaces, because it is shown in a line with others. */
 static bool set_name(struct conn *conn, struct text name)
 {
     if (name.length > LIMIT_CLIENT_NAME)
@@ -138,8 +138,8 @@ static void put_addresses(const struct conn *conn, char peer[WATCH_ADDRESS],
 }
 
 /*
- * This connection in one line, with all names that Redis 7 has there: clients look for them. What
- * nothing here has is 0; `multi` is -1 outside of a transaction.
+ * Describes this connection in one line, with all names that Redis 7 has there, because clients look
+ * for them. What Laud does not have is 0; `multi` is -1 outside of a transaction.
  */
 static bool client_line(struct conn *conn)
 {
@@ -166,7 +166,7 @@ static bool client_line(struct conn *conn)
     return resp_bulk(&conn->out, line, (size_t)length);
 }
 
-/* LIST has one line: no thread knows the connections of another. INFO tells how many there are. */
+/* LIST has one line, because no thread can see the connections of another. INFO has their number. */
 bool session_client(struct conn *conn, const struct text *args, uint32_t count,
                     struct refusal *refusal)
 {
@@ -224,7 +224,7 @@ bool session_quit(struct conn *conn, const struct text *args, uint32_t count,
     return resp_simple(&conn->out, "OK");
 }
 
-/* CONFIG GET: what redis-benchmark asks of any server, and `laud config` over the wire. */
+/* CONFIG GET, which redis-benchmark sends to any server. It shows the same as `laud config`. */
 
 static bool matches(const struct text *patterns, uint32_t count, const char *name)
 {
@@ -240,7 +240,7 @@ static bool matches(const struct text *patterns, uint32_t count, const char *nam
     return false;
 }
 
-/* Our options, then what tools for Redis ask for by name: no snapshots, everything journaled. */
+/* First our options, then the names that tools for Redis ask for: no snapshots, everything journaled. */
 static bool config_get(const struct options *options, size_t index, const char **name,
                        char value[OPTION_TEXT_MAX])
 {

@@ -1,7 +1,8 @@
 /*
- * The commands of session.def. Each appends exactly one reply, or says in *refusal, which is OK before,
- * that an error is the reply: whoever called writes and counts it; or MORE, that what it appended is only
- * the beginning of the reply (EXEC). False: no memory for the reply.
+ * The functions of the commands in session.def. Each function appends exactly one reply, or sets
+ * *refusal. If refusal->status is an error, the caller writes the error and counts it. If it is MORE,
+ * what was appended is only the beginning of the reply (EXEC). Otherwise it stays OK. False: there is
+ * no memory for the reply.
  */
 #ifndef LAUD_RESP_SESSION_H
 #define LAUD_RESP_SESSION_H
@@ -13,6 +14,7 @@
 #include "resp/session.def"
 #undef SESSION
 
+/* Refuses with this sentence, or with the general sentence of the status. Returns true. */
 static inline bool session_refuse_saying(struct refusal *refusal, enum status status,
                                          const char *sentence)
 {

@@ -1,9 +1,9 @@
-/* COMMAND: what there is, in the shape that Redis clients read. */
+/* COMMAND: describes the commands in the form that Redis clients expect. */
 #include "net/conn.h"
 #include "resp/session.h"
 #include "resp/write.h"
 
-/* As Redis does, with what nothing here has: keys, categories, tips, key specifications, subcommands. */
+/* The form of Redis. Keys, categories, tips, key specifications and subcommands are empty here. */
 static bool describe(struct conn *conn, const struct command *command)
 {
     struct buffer *out = &conn->out;
@@ -17,7 +17,7 @@ static bool describe(struct conn *conn, const struct command *command)
            resp_array(out, 0);
 }
 
-/* Its summary is what it is for, and what it takes: redis-cli shows nothing else of ours. */
+/* The summary includes the arguments, because redis-cli shows nothing else of our commands. */
 static bool summarize(struct conn *conn, const struct command *command)
 {
     static const char between[] = " Arguments: ";
@@ -40,7 +40,7 @@ static bool document(struct conn *conn, const struct command *command)
            resp_text(out, command->op ? "generic" : "connection");
 }
 
-/* COMMAND INFO and DOCS: of the commands named, or of all. */
+/* COMMAND INFO and COMMAND DOCS: describes the named commands, or all. */
 static bool command_each(struct conn *conn, const struct text *names, uint32_t count, bool docs)
 {
     const struct commands *commands = &conn->loop->server->commands;

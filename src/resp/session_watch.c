@@ -9,7 +9,7 @@
 #define HOTKEYS_USUAL 10
 #define SLOWLOG_USUAL 10
 
-/* A whole number up to `most`; false: it is none. */
+/* Reads a whole number up to `most`. False: the word is not such a number. */
 static bool read_number(struct text word, uint32_t most, uint32_t *out)
 {
     uint64_t value;
@@ -79,7 +79,7 @@ static bool write_entry(struct buffer *out, const struct slowlog_entry *entry)
     return written && resp_text(out, entry->client) && resp_text(out, entry->name);
 }
 
-/* The length goes first, so the entries are taken before anything is written. */
+/* The length is written first, so the entries are copied before anything is written. */
 static bool slowlog_reply(struct conn *conn, uint32_t most)
 {
     struct slowlog *slowlog = &conn->loop->server->slowlog;

@@ -4,9 +4,9 @@
 
 #include "base/decimal.h"
 
-#define LINE_MAX_BYTES 24 /* marker, 20 digits with sign, CRLF */
+#define LINE_MAX_BYTES 24 /* type byte, 20 digits with sign, CRLF */
 
-/* Marker, number, CRLF: the line all RESP types but strings are made of. */
+/* Writes type byte, number and CRLF. All RESP types except simple strings and errors begin so. */
 static bool line(struct buffer *out, char marker, int64_t value)
 {
     if (!buffer_reserve(out, LINE_MAX_BYTES))
@@ -57,7 +57,7 @@ bool resp_null(struct buffer *out, bool resp3)
     return resp3 ? buffer_append(out, "_\r\n", 3) : buffer_append(out, "$-1\r\n", 5);
 }
 
-/* No byte of an error can steer a terminal, or be half of a character. */
+/* No byte of an error can control a terminal, or be half of a UTF-8 character. */
 static char shown(char byte)
 {
     return (unsigned char)byte < 0x20 ? ' ' : (unsigned char)byte > 0x7e ? '?' : byte;

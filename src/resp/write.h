@@ -1,7 +1,7 @@
 /*
- * Writing RESP replies. Each function makes room and appends; on no memory the buffer is marked by
- * the return value false, and the connection is closed by whoever asked. RESP2 has no maps: there
- * a map is a flat array of twice the length.
+ * Writes RESP replies. Each function appends to the buffer and returns false if there is no memory;
+ * then the caller closes the connection. RESP2 has no maps: a map is written as a flat array of keys
+ * and values.
  */
 #ifndef LAUD_RESP_WRITE_H
 #define LAUD_RESP_WRITE_H
@@ -19,7 +19,11 @@ bool resp_bulk(struct buffer *out, const char *bytes, size_t length);
 bool resp_text(struct buffer *out, const char *text); /* a bulk string */
 bool resp_simple(struct buffer *out, const char *text);
 bool resp_null(struct buffer *out, bool resp3);
-/* "-CODE sentence" in printable ASCII: line ends and control bytes are spaces, any other byte is "?". */
+
+/*
+ * Writes "-CODE sentence" in printable ASCII: a control byte, such as a line end, becomes a space, and any
+ * other byte becomes "?".
+ */
 bool resp_error(struct buffer *out, const char *code, const char *sentence);
 
 #endif

@@ -49,7 +49,7 @@ static void try_routes(struct exchange *exchange, struct names *names)
         exchange->words.length = 0;
         if (exchange->route->method != VERB_POST)
             continue;
-        enum status status = words_check_known(exchange, sentence, sizeof sentence);
+        enum status status = words_check_names(exchange, sentence, sizeof sentence);
         if (status == STATUS_OK)
             status = words_of_route(exchange, &count, sentence, sizeof sentence);
         if (status == STATUS_OK)

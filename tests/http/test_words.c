@@ -53,7 +53,7 @@ static void expect(enum verb verb, const char *path, const char *body, enum stat
 {
     uint32_t count = 0;
     begin(verb, path, body);
-    enum status got = words_check_known(&exchange, sentence, sizeof sentence);
+    enum status got = words_check_names(&exchange, sentence, sizeof sentence);
     if (got == STATUS_OK)
         got = words_of_route(&exchange, &count, sentence, sizeof sentence);
     assert_int_equal(got, status);

@@ -29,16 +29,16 @@ static int setup(void **state)
     names = names_new();
     assert_int_equal(names_intern(names, NAME_COUNTER, "view", 4, &index), STATUS_OK);
     view = (uint8_t)index;
-    assert_true(watched_join(&table, &viewers[0], (struct text){"video:1", 7}, (struct id){0, 1}));
-    assert_true(watched_join(&table, &viewers[1], (struct text){"song:2", 6}, (struct id){0, 2}));
+    assert_true(watched_add(&table, &viewers[0], (struct text){"video:1", 7}, (struct id){0, 1}));
+    assert_true(watched_add(&table, &viewers[1], (struct text){"song:2", 6}, (struct id){0, 2}));
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    watched_leave(&table, &viewers[0]);
-    watched_leave(&table, &viewers[1]);
+    watched_remove(&table, &viewers[0]);
+    watched_remove(&table, &viewers[1]);
     watched_free(&table);
     buffer_free(&out);
     names_free(names);
@@ -64,7 +64,7 @@ static void expect_event(bool all, const char *items)
     assert_int_equal(out.length, length);
     assert_memory_equal(out.bytes, wanted, out.length);
     for (unsigned i = 0; i < 2; i++)
-        viewers[i].told = viewers[i].item->version;
+        viewers[i].sent = viewers[i].item->version;
 }
 
 static void all_and_then_what_changed(void **state)

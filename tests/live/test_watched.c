@@ -51,7 +51,7 @@ static bool join(struct viewer *viewer, unsigned number)
 {
     char text[32];
     int length = snprintf(text, sizeof text, "video:%u", number);
-    return watched_join(&table, viewer, (struct text){text, (size_t)length},
+    return watched_add(&table, viewer, (struct text){text, (size_t)length},
                         (struct id){0, number});
 }
 
@@ -68,7 +68,7 @@ static void comings_and_goings(void **state)
         unsigned i = chance_below(&chance, VIEWERS), item = chance_below(&chance, ITEMS);
         if (watching[i] > 0) {
             by_item[watching[i] - 1]--;
-            watched_leave(&table, &viewers[i]);
+            watched_remove(&table, &viewers[i]);
             watching[i] = 0;
         } else {
             assert_true(join(&viewers[i], item));
@@ -85,7 +85,7 @@ static void comings_and_goings(void **state)
     }
     for (unsigned i = 0; i < VIEWERS; i++)
         if (watching[i] > 0)
-            watched_leave(&table, &viewers[i]);
+            watched_remove(&table, &viewers[i]);
     assert_int_equal(table.count, 0);
 }
 
@@ -132,7 +132,7 @@ static void versions_follow_values(void **state)
             assert_true(counter->changed <= item->version);
         }
     }
-    watched_leave(&table, &viewer);
+    watched_remove(&table, &viewer);
 }
 
 /* On another server, where names were made in another order, it is the same; for another item not. */
@@ -150,8 +150,8 @@ static void digests_are_of_the_state_alone(void **state)
     uint64_t digest = viewers[0].item->digest;
     watched_take(&table, viewers[2].item, one, 2, names);
     assert_int_not_equal(viewers[2].item->digest, digest);
-    watched_leave(&table, &viewers[0]);
-    watched_leave(&table, &viewers[1]);
+    watched_remove(&table, &viewers[0]);
+    watched_remove(&table, &viewers[1]);
     assert_true(join(&viewers[0], 0));
     watched_take(&table, viewers[0].item, NULL, 0, others);
     assert_int_not_equal(viewers[0].item->digest, digest);
@@ -160,8 +160,8 @@ static void digests_are_of_the_state_alone(void **state)
     struct hot_counter swapped[] = {{5, other_b}, {-7, other_a}};
     assert_true(watched_take(&table, viewers[0].item, swapped, 2, others));
     assert_int_not_equal(viewers[0].item->digest, digest);
-    watched_leave(&table, &viewers[0]);
-    watched_leave(&table, &viewers[2]);
+    watched_remove(&table, &viewers[0]);
+    watched_remove(&table, &viewers[2]);
     names_free(others);
 }
 
@@ -176,7 +176,7 @@ static void types_are_found_later(void **state)
     assert_int_equal(names_intern(names, NAME_TYPE, "video", 5, &type), STATUS_OK);
     assert_true(watched_find_type(viewer.item, names));
     assert_int_equal(viewer.item->item.type, type);
-    watched_leave(&table, &viewer);
+    watched_remove(&table, &viewer);
 }
 
 /* Where servers share their names, each round asks until there is an answer. */
@@ -194,7 +194,7 @@ static void types_elsewhere_are_asked_for(void **state)
     assert_true(watched_find_type(viewer.item, others));
     assert_int_equal(viewer.item->item.type, names_find_type(others, "video", 5));
     assert_int_equal(slow.finds, 2);
-    watched_leave(&table, &viewer);
+    watched_remove(&table, &viewer);
     slow_end(&slow);
     names_free(others);
 }
@@ -207,11 +207,11 @@ static void items_away_are_kept(void **state)
     assert_true(join(&viewer, 3));
     struct watched *item = viewer.item;
     item->away = true;
-    watched_leave(&table, &viewer);
+    watched_remove(&table, &viewer);
     assert_int_equal(table.count, 1);
     assert_true(join(&again, 3));
     assert_ptr_equal(again.item, item);
-    watched_leave(&table, &again);
+    watched_remove(&table, &again);
     watched_back(&table, item);
     assert_int_equal(table.count, 0);
 }
@@ -233,7 +233,7 @@ static void no_memory(void **state)
     budget.limit = MIB(64);
     assert_true(watched_take(&table, viewers[0].item, &counter, 1, names));
     for (unsigned i = 0; i < joined; i++)
-        watched_leave(&table, &viewers[i]);
+        watched_remove(&table, &viewers[i]);
 }
 
 int main(void)

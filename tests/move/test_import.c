@@ -356,7 +356,7 @@ static void test_twice(void **state)
         expect_summary(stage.import, &summary);
         assert_true(round == 0 || summary.changed == 0);
         assert_true(round == 0 || journal_appended(stage.journal) == before);
-        import_close(stage.import);
+        import_end(&stage, false);
         expect_state(&stage, &model);
     }
     stage_close(&stage);
