@@ -11,7 +11,10 @@ static void swap(struct ranked *a, struct ranked *b)
     *b = kept;
 }
 
-/* Between low and high, those before the pivot come first; where it ends up. No two are equal. */
+/*
+ * Partitions the entries from low to high: those before the pivot are first. Returns the index of
+ * the pivot. No two entries are equal.
+ */
 static uint32_t partition(struct ranked *entries, uint32_t low, uint32_t high)
 {
     ASSERT(low < high);
