@@ -7,8 +7,7 @@
 #define STORE_PART   8  /* the store gets at most 1 of this many files */
 #define STORE_MIN    64 /* the store needs these for merging, however few it keeps open */
 #define REFUSED_PART 8  /* 1 of this many files is for connections that are being refused */
-#define LOOP_FILES                                                                                 \
-    10 /* for an I/O thread: two listeners with two each, libuv's own, one being accepted */
+#define LOOP_FILES   10 /* for an I/O thread: listeners, libuv's own, one being accepted */
 
 /*
  * Files of the journal, of checkpoints, of RocksDB's log, manifest and output, and some that this

@@ -49,7 +49,7 @@ struct fault_entry {
 static struct {
     pthread_mutex_t lock;
     bool environment_read;
-    /* the plan is from the environment, so standard error shows where it first had an effect */
+    /* The plan is from the environment, so standard error shows where it first had an effect. */
     bool told;
     size_t count;
     uint64_t calls;

@@ -37,7 +37,7 @@ int io_replace(const struct io_replace_points *points, const char *path,
     if (result == 0)
         result = io_rename(points->rename, unfinished, path);
     if (result != 0) {
-        /* it takes space, and the next attempt writes it again anyway */
+        /* It takes space, and the next attempt writes it again anyway. */
         io_unlink(points->unlink, unfinished);
         return result;
     }

@@ -54,7 +54,7 @@ static void list(struct log_site *site, const char *file, int line)
 static bool is_over(const struct log_site *site, uint64_t now_ms)
 {
     uint64_t began_ms = atomic_load_explicit(&site->second_ms, memory_order_relaxed);
-    /* true also after the clock was set back */
+    /* This is true also after the clock was set back. */
     return now_ms < began_ms || now_ms - began_ms >= LOG_SECOND_MS;
 }
 

@@ -48,7 +48,7 @@ struct names {
     void *listener_context;
     _Atomic uint64_t wakes;
 
-    /* used by a write since start; once true, it is only read */
+    /* Was it used by a write since the start? Once true, it is only read. */
     _Atomic bool type_used[LIMIT_TYPES];
     _Atomic bool other_used[LIMIT_NAMES];
     struct name type_entries[LIMIT_TYPES];

@@ -73,7 +73,7 @@ struct slab_pool {
     struct region *regions;
     uint8_t *fresh;
     size_t fresh_bytes;
-    /* returned pages: first the charged ones, then those that are not charged */
+    /* Returned pages: first the charged ones, then those that are not charged. */
     uint8_t **stock;
     size_t stock_room; /* enough for every page of every region */
     size_t free_count; /* charged */
@@ -498,7 +498,7 @@ uint32_t slab_alloc(struct slab *slab, size_t size)
     if (cell == 0)
         return slab_cut(slab, units);
     if (slab->fresh + 2 * LINE_UNITS <= slab->fresh_end) {
-        /* prefetches the first lines of the next cell */
+        /* Prefetches the first lines of the next cell. */
         const char *next = slab_at(slab, slab->fresh);
         __builtin_prefetch(next, 1);
         __builtin_prefetch(next + SLAB_LINE, 1);
@@ -596,7 +596,7 @@ uint32_t slab_retire_begin(struct slab *slab, uint32_t count)
 {
     ASSERT(slab->retiring == 0 && slab->aside == 0);
     slab->taken = 0;
-    /* the rest is too small for large cells */
+    /* The rest of the newest page may be too small for large cells. */
     if (slab->fresh_end - slab->fresh < SLAB_CELL_CLASSES)
         fresh_close(slab, &slab->fresh, &slab->fresh_end);
     uint32_t pages[LEVELS + 1] = {0};

@@ -22,7 +22,7 @@
 #define SEGMENT_BYTES      (TABLE_SEGMENT_BUCKETS * sizeof(struct table_bucket))
 #define DIRECTORY_CAPACITY 4
 #define SEGMENTS_MAX       (UINT32_MAX >> TABLE_SEGMENT_SHIFT)
-#define FULL_ROWS          11 /* with so many rows in FULL_BUCKETS buckets on average, one is added */
+#define FULL_ROWS          11 /* above this average of rows in FULL_BUCKETS, one is added */
 #define FULL_BUCKETS       2
 
 _Static_assert(SEGMENT_BYTES <= SLAB_CELL_MAX, "a segment is one cell");
