@@ -1,6 +1,7 @@
 /*
- * The answer is "torn" only if there is no evidence that the bytes once were on disk. There are two
- * witnesses: the mark, and any later batch header, which says what was durable when it was written.
+ * The tail is torn only if there is no evidence that its bytes were ever on disk. There are two
+ * kinds of evidence: the file `mark`, and any later batch header, which says what was durable when
+ * it was written.
  */
 #include "journal/file/tail.h"
 
@@ -9,7 +10,7 @@
 #include "base/little.h"
 
 struct tail {
-    uint64_t durable; /* the farthest position that any batch header in it says was on disk */
+    uint64_t durable; /* the highest durable position in any batch header of the tail */
     uint64_t end;     /* the offset after the last byte that is not zero */
 };
 
