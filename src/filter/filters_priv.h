@@ -86,23 +86,23 @@ void filters_next_drop(struct filters *filters);
 enum status filters_move_rows(struct filters *filters, struct store_admin *admin, uint32_t rows);
 
 /* Keys of reactions, shelves and items are hashed differently. */
-#define FILTERS_SORT_REACTION 0x2545f4914f6cdd1dULL
-#define FILTERS_SORT_SHELF    0x94d049bb133111ebULL
-#define FILTERS_SORT_ITEM     0xbf58476d1ce4e5b9ULL
+#define FILTERS_KEY_REACTION 0x2545f4914f6cdd1dULL
+#define FILTERS_KEY_SHELF    0x94d049bb133111ebULL
+#define FILTERS_KEY_ITEM     0xbf58476d1ce4e5b9ULL
 
 static inline uint64_t reaction_key(uint64_t seed, struct id user, uint8_t kind, struct item item)
 {
-    return hash_3(id_hash(user, seed), item_hash(item, seed), FILTERS_SORT_REACTION + kind);
+    return hash_3(id_hash(user, seed), item_hash(item, seed), FILTERS_KEY_REACTION + kind);
 }
 
 static inline uint64_t shelf_key(uint64_t seed, struct id user, uint8_t kind, uint16_t type)
 {
-    return hash_3(id_hash(user, seed), (uint64_t)kind << 16 | type, FILTERS_SORT_SHELF);
+    return hash_3(id_hash(user, seed), (uint64_t)kind << 16 | type, FILTERS_KEY_SHELF);
 }
 
 static inline uint64_t item_key(uint64_t seed, struct item item)
 {
-    return hash_mix(item_hash(item, seed), FILTERS_SORT_ITEM);
+    return hash_mix(item_hash(item, seed), FILTERS_KEY_ITEM);
 }
 
 static inline uint64_t reaction_key_of(uint64_t seed, const struct store_reaction *reaction)

@@ -18,16 +18,16 @@
  *
  * A wide id is its upper half, then its lower. A like with narrow ids takes 32 bytes.
  *
- * The *position* of a record is the number of record bytes before it since the journal began; it
- * is the record's sequence number: never stored in the record, but mixed into its check, so a
- * record that stands in the wrong place does not verify.
+ * The *position* of a record is the number of record bytes before it since the journal began. It is
+ * not stored in the record but mixed into its check, so a record at a wrong position does not
+ * verify.
  *
- * The format is rigid on purpose: each content has exactly one size, and every byte that says
- * nothing is zero. So the decoder can refuse everything that no writer writes, and two journals with
- * the same events have the same bytes.
+ * The format is strict on purpose: each event has exactly one encoding, and unused bytes are zero.
+ * So the decoder can refuse everything that no writer writes, and two journals with the same events
+ * have the same bytes.
  *
  * A record is built on the stack and copied from byte 8 on, because the reader of the ring must not
- * see the first word before the rest is there, yet the check covers half of that word.
+ * see the first word before the rest is written, but the check covers half of that word.
  */
 #include "journal/file/record.h"
 
