@@ -42,8 +42,8 @@ static inline uint32_t buckets_place(uint64_t value, uint32_t shift)
 {
     if (value <= (uint64_t)1 << shift)
         return 0;
-    uint32_t place = 64 - (uint32_t)__builtin_clzll(value - 1) - shift;
-    return place < BUCKETS_BOUNDED ? place : BUCKETS_BOUNDED;
+    uint32_t bucket = 64 - (uint32_t)__builtin_clzll(value - 1) - shift;
+    return bucket < BUCKETS_BOUNDED ? bucket : BUCKETS_BOUNDED;
 }
 
 /* Adds the same value `times` times. */

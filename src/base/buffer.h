@@ -47,6 +47,7 @@ static inline void buffer_end(struct buffer *buffer, const char *end)
 /* Removes the first `length` bytes. */
 static inline void buffer_consume(struct buffer *buffer, size_t length)
 {
+    ASSERT(length <= buffer->length);
     buffer->length -= length;
     if (length && buffer->length)
         memmove(buffer->bytes, buffer->bytes + length, buffer->length);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/assert.h"
+
 struct list {
     struct list *next, *previous;
 };
@@ -35,6 +37,7 @@ static inline bool list_has(const struct list *link)
 /* The link must not be in a list. */
 static inline void list_add_last(struct list *head, struct list *link)
 {
+    ASSERT(!list_has(link));
     link->next = head;
     link->previous = head->previous;
     head->previous->next = link;

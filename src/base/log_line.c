@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 #define TAIL_ROOM 16 /* for "...", a quote, a brace, a line end */
@@ -86,6 +87,7 @@ size_t log_line(char out[LOG_LINE_MAX], enum log_format format, enum log_level l
     static const char *const heads[] = {"%s.%03uZ %-5s ", "time=%s.%03uZ level=%s msg=\"",
                                         "{\"time\":\"%s.%03uZ\",\"level\":\"%s\",\"msg\":\""};
     static const char *const tails[] = {"\n", "\"\n", "\"}\n"};
+    ASSERT(format <= LOG_JSON && level <= LOG_ERROR);
     time_t now_s = (time_t)(now_ms / 1000);
     struct tm utc;
     char time_text[32];

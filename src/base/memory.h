@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 struct memory_budget {
     _Atomic uint64_t used;
     _Atomic uint64_t connections; /* bytes of `used` that connections have */
@@ -53,11 +55,15 @@ static inline bool memory_charge(struct memory_budget *budget, size_t bytes)
     return false;
 }
 
+/* Releases bytes that were charged before. */
 static inline void memory_release(struct memory_budget *budget, size_t bytes)
 {
-    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
-    if (budget->within != NULL)
-        atomic_fetch_sub_explicit(&budget->within->used, bytes, memory_order_relaxed);
+    uint64_t before = atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    ASSERT(before >= bytes);
+    if (budget->within != NULL) {
+        before = atomic_fetch_sub_explicit(&budget->within->used, bytes, memory_order_relaxed);
+        ASSERT(before >= bytes);
+    }
 }
 
 /* Charges a connection. Connections may use the reserve, and have a limit of their own. */
@@ -73,7 +79,8 @@ static inline bool memory_charge_connection(struct memory_budget *budget, size_t
 
 static inline void memory_release_connection(struct memory_budget *budget, size_t bytes)
 {
-    atomic_fetch_sub_explicit(&budget->connections, bytes, memory_order_relaxed);
+    uint64_t before = atomic_fetch_sub_explicit(&budget->connections, bytes, memory_order_relaxed);
+    ASSERT(before >= bytes);
     memory_release(budget, bytes);
 }
 

@@ -48,10 +48,7 @@
 #define REGION_BYTES MIB(2)
 #define PAGE_NUMBERS ((SLAB_CELL_LAST >> SLAB_PAGE_SHIFT) + 1)
 #define REGION_PAGES (REGION_BYTES / SLAB_PAGE_BYTES)
-/*
- * The cost of a page including its entries in the arrays: address, state and link in the slab,
- * address in the pool.
- */
+/* The bytes of a page with its entries in the arrays of the slab and in the stock of the pool. */
 #define PAGE_CHARGE (SLAB_PAGE_BYTES + 2 * sizeof(uint8_t *) + sizeof(uint16_t) + sizeof(uint32_t))
 
 #define LINE_UNITS   (SLAB_LINE / SLAB_UNIT)
@@ -270,9 +267,7 @@ bool slab_pool_has_page(struct slab_pool *pool)
     return memory_left(pool->budget) >= PAGE_CHARGE || slab_pool_free_pages(pool) > 0;
 }
 
-/*
- * A thread that needs a page must not wait for the system call, so the lock is released meanwhile.
- */
+/* The lock is released during the system call, so that no thread waits for it. */
 static bool pool_shrink_page(struct slab_pool *pool)
 {
     uint8_t *page = NULL;

@@ -270,8 +270,8 @@ static uint32_t newest_bits(const struct filter *filter)
 }
 
 /*
- * Adds a segment four times as large as the last one, or, if there is no memory for that, a smaller
- * one that is not smaller than the last.
+ * Adds a segment that is four times as large as the last one. If there is no memory for that, it is
+ * smaller, but at least as large as the last one.
  */
 static bool filter_grow(struct filter *filter)
 {

@@ -3,7 +3,7 @@
  *
  *      0  8   magic "laud-flt"
  *      8  u32 format version, 2
- *     12  u32 1: a filter was open, the file ends here and the filters must be rebuilt; else 0
+ *     12  u32 1: a filter was open: there are no segments, and a rebuild is needed; else 0
  *     16  u64 seed of the keys
  *     24  u64 position of the filters in the journal
  *     32  u64 length of this file

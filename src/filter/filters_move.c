@@ -41,7 +41,7 @@ static uint64_t bytes_of(const struct filter *filter)
     return filter == NULL ? 0 : atomic_load_explicit(&filter->bytes, memory_order_relaxed);
 }
 
-static void tell_stats(struct filters *filters)
+static void publish_stats(struct filters *filters)
 {
     const struct filters_next *next = &filters->next;
     atomic_store_explicit(&filters->next_bytes, bytes_of(next->live) + bytes_of(next->known),
@@ -54,7 +54,7 @@ void filters_next_drop(struct filters *filters)
     filter_free(filters->next.live);
     filter_free(filters->next.known);
     filters->next = (struct filters_next){0};
-    tell_stats(filters);
+    publish_stats(filters);
 }
 
 void filters_next_made(struct filters *filters, const struct store_reaction *reaction)
@@ -228,7 +228,7 @@ static enum status move_parts(struct filters *filters, struct store_admin *admin
         status = STATUS_NO_MEMORY;
     ASSERT(end > next->part && end <= STORE_PARTITIONS);
     next->part = end;
-    tell_stats(filters);
+    publish_stats(filters);
     return status;
 }
 
@@ -252,7 +252,7 @@ static void move_end(struct filters *filters)
     if (filters->next.known != NULL)
         filters_known_made(filters);
     filters->next = (struct filters_next){0};
-    tell_stats(filters);
+    publish_stats(filters);
     atomic_fetch_add_explicit(&filters->moves, 1, memory_order_relaxed);
 }
 

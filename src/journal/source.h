@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "journal/event.h"
 
@@ -83,6 +84,7 @@ static inline enum status source_seek(struct source *source, uint64_t position, 
 static inline enum status source_pull(struct source *source, size_t most, struct source_run *run,
                                       char *problem, size_t size)
 {
+    ASSERT(most > 0);
     return source->ops->pull(source, most, run, problem, size);
 }
 

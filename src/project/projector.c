@@ -58,6 +58,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
 struct projector *projector_new(const struct projector_options *options, char *problem, size_t size)
 {
     ASSERT(options->window_events > 0 && options->checkpoint_bytes > 0);
+    ASSERT(options->source != NULL && options->applier != NULL && options->filters != NULL);
     struct projector *projector = calloc(1, sizeof(*projector));
     if (projector == NULL) {
         snprintf(problem, size, "there is no memory for the projector");

@@ -4,8 +4,8 @@
  *     a window   read and fold, filters_before, apply (data and position together), filters_after,
  *                count it on the windowed boards
  *     checkpoint flush the store (position D), save the windowed boards (position T = D), let
- *                others save their files, save the filters (position F = D), acknowledge the events before
- *                the lower of T and F
+ *                others save their files, save the filters (position F = D), acknowledge the
+ *                events before the lower of T and F
  *
  * After a crash the store has the position of its last flush, D. The files of boards and filters
  * have the same position or an earlier one, because they are written after the flush. The journal

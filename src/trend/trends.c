@@ -171,8 +171,8 @@ static bool is_complete(uint32_t since_s, uint32_t now_s)
 }
 
 /*
- * False: the board had no change for a week and was removed. A board that lost changes is kept,
- * because it is not exact.
+ * False: there is no board, or it had no change for a week and was removed. A board that lost
+ * changes is kept, because it is not exact.
  */
 static bool trends_turn_board(struct trends *trends, struct trend_board **board)
 {

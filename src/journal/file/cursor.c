@@ -5,7 +5,7 @@
  * so before a durable position the end of a file is the end of its segment.
  *
  * Everything after the durable position may change at any time. The window reads ahead
- * nevertheless, and the known length of the file becomes outdated; `known` is the position up to
+ * nevertheless, and the length that was read becomes outdated; `valid_to` is the position up to
  * which both are valid. They are refreshed only when the boundary reaches this position: a cursor
  * that is close to the end reads only what is new, and little more.
  *
@@ -29,7 +29,7 @@ struct journal_cursor {
     struct scan_batch batch; /* verified, except for its remaining records */
     bool in_batch;
     uint64_t position;
-    uint64_t known; /* window and length are valid for batches that begin before this position */
+    uint64_t valid_to; /* window and length are valid for batches that begin before this position */
     char directory[JOURNAL_DIRECTORY_MAX + 1];
 };
 
@@ -107,7 +107,7 @@ static enum status cursor_place(struct journal_cursor *cursor)
         status = scan_seek(scan, &list, cursor->position, &index);
         if (status == STATUS_OK)
             status = cursor_walk(cursor);
-        cursor->known = cursor->position;
+        cursor->valid_to = cursor->position;
     } else if (status == STATUS_OK && cursor->position > 0) {
         status = scan_say(scan, STATUS_DAMAGED,
                           "the journal has no segments, but events are needed from position "
@@ -136,11 +136,11 @@ static enum status cursor_enter(struct journal_cursor *cursor, uint64_t limit,
     struct scan *scan = &cursor->scan;
     enum status status = STATUS_OK;
     ASSERT(scan->position == cursor->position);
-    if (cursor->position >= cursor->known) {
+    if (cursor->position >= cursor->valid_to) {
         uint64_t ahead = limit - cursor->position + AHEAD_BYTES;
         scan->ahead = ahead < scan->window_bytes ? (size_t)ahead : scan->window_bytes;
         status = scan_refresh(scan);
-        cursor->known = limit;
+        cursor->valid_to = limit;
     }
     if (status == STATUS_OK && scan->offset == scan->size)
         status = cursor_follow(cursor);

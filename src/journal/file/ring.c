@@ -91,7 +91,7 @@ void ring_release(struct ring *ring, size_t bytes)
     uint64_t freed = atomic_load_explicit(&ring->freed, memory_order_relaxed);
     size_t start = freed & (ring->size - 1);
     size_t first = bytes < ring->size - start ? bytes : ring->size - start;
-    ASSERT(bytes <= ring->size);
+    ASSERT(freed + bytes <= atomic_load_explicit(&ring->tail, memory_order_relaxed));
     memset(ring->bytes + start, 0, first);
     memset(ring->bytes, 0, bytes - first);
     atomic_store_explicit(&ring->freed, freed + bytes, memory_order_release);

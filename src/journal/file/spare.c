@@ -188,7 +188,7 @@ static void preparer_fail(struct journal_file *journal, const char *what, int re
  * Hands the spare to the writer, or sets the state that says what is lacking. Call it under the
  * lock.
  */
-static void preparer_tell(struct journal_file *journal, int spare)
+static void preparer_report(struct journal_file *journal, int spare)
 {
     if (spare < 0 && !passes(spare)) {
         preparer_fail(journal, "next segment", spare);
@@ -233,7 +233,7 @@ static void preparer_step(struct journal_file *journal, bool *reserved)
         return;
     }
     if (for_spare)
-        preparer_tell(journal, spare);
+        preparer_report(journal, spare);
     if (passes(reserve) || passes(spare))
         preparer_pause(journal);
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/little.h"
 
 struct tail {
@@ -47,6 +48,7 @@ static enum status tail_scan(struct scan *scan, void (*progress)(void *context),
 enum status tail_judge(struct scan *scan, uint64_t marked, struct journal_report *report,
                        void (*progress)(void *context), void *context)
 {
+    ASSERT(scan->fd >= 0);
     struct tail tail;
     uint64_t offset = scan->offset;
     enum status status = tail_scan(scan, progress, context, &tail);
