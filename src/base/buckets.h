@@ -1,10 +1,10 @@
 /*
- * A histogram to watch a running server with: one bucket for each power of two from a first bound
- * on. One thread adds, any may read (relaxed): what is read is at most a moment old, and never
- * falls. Adding is a few instructions and takes no lock; keep those of different threads on cache
- * lines of their own.
+ * A small histogram for the metrics of a running server. It has one bucket for each power of two,
+ * beginning with a first bound. Only one thread may add values; any thread may read (relaxed). A
+ * reader may miss the newest values, but what it reads never decreases. Adding takes a few
+ * instructions and no lock. Histograms of different threads should be on different cache lines.
  *
- * Not the one of `laud bench`, which is exact to 0.4 % and 58 KiB large.
+ * `laud bench` has another histogram, which is exact to 0.4 % and takes 58 KiB.
  */
 #ifndef LAUD_BASE_BUCKETS_H
 #define LAUD_BASE_BUCKETS_H
@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define BUCKETS_BOUNDED  24                    /* bounds first, 2 × first, …, 2^23 × first */
-#define BUCKETS          (BUCKETS_BOUNDED + 1) /* the last is for what is past all of them */
+#define BUCKETS_BOUNDED  24 /* the bounds are first, 2 × first, …, 2^23 × first */
+#define BUCKETS          (BUCKETS_BOUNDED + 1) /* the last bucket is for values above all bounds */
 #define BUCKETS_SHIFT_NS 10                    /* for times: from 1.024 µs to 8.6 s */
 
 struct buckets {
@@ -21,29 +21,32 @@ struct buckets {
     _Atomic uint64_t counts[BUCKETS];
 };
 
-/* What was read of one or more of them. */
+/* The sum of what was read from one or more histograms. */
 struct buckets_total {
     uint64_t sum;
     uint64_t counts[BUCKETS];
 };
 
-/* One writer: no need for an atomic read-modify-write. */
+/* There is only one writer, so no atomic read-modify-write is needed. */
 static inline void buckets_raise(_Atomic uint64_t *counter, uint64_t by)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
                           memory_order_relaxed);
 }
 
-/* The bucket of a value, where the first bound is 2^shift; a bound belongs to what it bounds. */
+/*
+ * The index of the bucket of a value, where the first bound is 2^shift. A value that equals a bound
+ * belongs to the bucket below that bound.
+ */
 static inline uint32_t buckets_place(uint64_t value, uint32_t shift)
 {
     if (value <= (uint64_t)1 << shift)
         return 0;
-    uint32_t place = 64 - (uint32_t)__builtin_clzll(value - 1) - shift;
-    return place < BUCKETS_BOUNDED ? place : BUCKETS_BOUNDED;
+    uint32_t bucket = 64 - (uint32_t)__builtin_clzll(value - 1) - shift;
+    return bucket < BUCKETS_BOUNDED ? bucket : BUCKETS_BOUNDED;
 }
 
-/* The same value so many times. */
+/* Adds the same value `times` times. */
 static inline void buckets_add(struct buckets *buckets, uint64_t value, uint32_t shift,
                                uint64_t times)
 {
@@ -51,7 +54,7 @@ static inline void buckets_add(struct buckets *buckets, uint64_t value, uint32_t
     buckets_raise(&buckets->counts[buckets_place(value, shift)], times);
 }
 
-/* Adds what is there to a total; returns how many values that were. */
+/* Adds the contents of a histogram to a total. Returns how many values the histogram has. */
 static inline uint64_t buckets_read(const struct buckets *buckets, struct buckets_total *total)
 {
     uint64_t count = 0;

@@ -1,6 +1,7 @@
 /*
- * A growable run of bytes, charged to the memory budget by its capacity. It grows only by what is
- * really put in, never by what a client announces. Owned by one thread.
+ * A growable array of bytes. Its capacity is charged to the memory budget. It grows only by the
+ * bytes that are really appended, never by a length that a client announces. Only the thread that
+ * owns it may call.
  */
 #ifndef LAUD_BASE_BUFFER_H
 #define LAUD_BASE_BUFFER_H
@@ -19,9 +20,9 @@ struct buffer {
 };
 
 bool buffer_grow(struct buffer *buffer, size_t room);
-void buffer_free(struct buffer *buffer); /* empty and usable again */
+void buffer_free(struct buffer *buffer); /* afterwards the buffer is empty and can be used again */
 
-/* Makes room for so many bytes more; false: no memory, nothing changed. */
+/* Makes room for `room` more bytes. False: there is no memory, and nothing has changed. */
 static inline bool buffer_reserve(struct buffer *buffer, size_t room)
 {
     return buffer->capacity - buffer->length >= room || buffer_grow(buffer, room);
@@ -37,15 +38,16 @@ static inline bool buffer_append(struct buffer *buffer, const void *bytes, size_
     return true;
 }
 
-/* Something was put down in room that was made; it ends here. */
+/* Sets the new end of the contents after the caller has written into reserved room. */
 static inline void buffer_end(struct buffer *buffer, const char *end)
 {
     buffer->length = (size_t)(end - buffer->bytes);
 }
 
-/* Drops the first bytes. */
+/* Removes the first `length` bytes. */
 static inline void buffer_consume(struct buffer *buffer, size_t length)
 {
+    ASSERT(length <= buffer->length);
     buffer->length -= length;
     if (length && buffer->length)
         memmove(buffer->bytes, buffer->bytes + length, buffer->length);

@@ -1,5 +1,6 @@
 /*
- * Time is an argument everywhere below the event loop; these two are read there and in main only.
+ * The system's clocks. Only the event loops and the main program read them; everywhere else the
+ * time is an argument, so that tests can choose it.
  */
 #ifndef LAUD_BASE_CLOCK_H
 #define LAUD_BASE_CLOCK_H
@@ -22,7 +23,10 @@ static inline uint64_t clock_monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A condition for timed waits. A wall clock that is set back would make them longer by as much. */
+/*
+ * Initialises a condition for timed waits on the monotonic clock. With the wall clock a wait would
+ * become longer whenever that clock is set back.
+ */
 static inline void clock_condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -32,7 +36,7 @@ static inline void clock_condition_init(pthread_cond_t *condition)
     pthread_condattr_destroy(&attributes);
 }
 
-/* For timed waits on such conditions. */
+/* The absolute time in `ms` milliseconds, for timed waits on such conditions. */
 static inline struct timespec clock_after_ms(uint64_t ms)
 {
     struct timespec at;

@@ -1,7 +1,8 @@
 /*
- * Eight digits at a time, side by side in one word: halves of four, quarters of two, then single
- * digits, each step one multiplication for all of them. Division by a constant is a multiplication
- * and a shift, exact for as many values as a part can have.
+ * Eight digits are computed at a time, side by side in one 64-bit word: halves of four digits, then
+ * quarters of two, then single digits. Each step is one multiplication for all of them. Division by
+ * a constant is a multiplication and a shift, which is exact for all values that can occur in that
+ * step.
  */
 #include "base/decimal.h"
 

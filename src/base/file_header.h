@@ -1,15 +1,16 @@
 /*
- * What the headers of our binary files have in common, little-endian:
+ * What the headers of all our binary files have in common, little-endian:
  *
- *      0  8   magic, which names the format
- *      8  u32 version of the format
- *     12  …   what the format says
- *      n  u64 XXH3-64 of bytes 0 to n
+ *       0  8   magic, which names the format
+ *       8  u32 version of the format
+ *      12  …   fields of the format
+ *       n  u64 XXH3-64 of the bytes 0 to n - 1
  *
- * Where the checksum is, each format says itself, and each reader decides in which order it asks: a
- * header of a newer version is told from a damaged one only if its checksum stays where it was.
+ * Each format defines where its checksum is, and each reader chooses the order of its checks. A
+ * reader can distinguish a header of a newer version from a damaged header only if the newer
+ * version has its checksum at the same offset.
  *
- * The functions keep nothing, and any thread may call them. The bytes are the caller's.
+ * The functions have no state, and any thread may call them. The bytes belong to the caller.
  */
 #ifndef LAUD_BASE_FILE_HEADER_H
 #define LAUD_BASE_FILE_HEADER_H
@@ -25,19 +26,19 @@ struct file_format {
     uint32_t version;
 };
 
-/* Clears `bytes` bytes, and puts magic and version in. */
+/* Sets `bytes` bytes to zero and then writes magic and version. */
 void file_header_begin(uint8_t *out, size_t bytes, const struct file_format *format);
 
-/* Puts the checksum of the bytes before `check` there, and returns it. */
+/* Writes the checksum of the bytes before offset `check` at that offset, and returns it. */
 uint64_t file_header_seal(uint8_t *bytes, size_t check);
 
 bool file_header_has_magic(const uint8_t *bytes, const struct file_format *format);
 bool file_header_has_version(const uint8_t *bytes, const struct file_format *format);
 
-/* Is the checksum at `check` that of the bytes before it? */
+/* Is the number at offset `check` the checksum of the bytes before it? */
 bool file_header_verifies(const uint8_t *bytes, size_t check);
 
-/* All three. */
+/* Are magic, version and checksum all correct? */
 bool file_header_is_good(const uint8_t *bytes, const struct file_format *format, size_t check);
 
 #endif

@@ -4,18 +4,18 @@
 
 #include "base/limits.h"
 
-#define STORE_PART   8  /* at most one of so many is the store's */
-#define STORE_MIN    64 /* what it merges at a time is open, however few it keeps */
-#define REFUSED_PART 8  /* and one of so many is for connections that are being refused */
-#define LOOP_FILES   10 /* of an I/O thread: two listeners, each twice; libuv's own; one on its way */
+#define STORE_PART   8  /* the store gets at most 1 of this many files */
+#define STORE_MIN    64 /* the store needs these for merging, however few it keeps open */
+#define REFUSED_PART 8  /* 1 of this many files is for connections that are being refused */
+#define LOOP_FILES   10 /* for an I/O thread: listeners, libuv's own, one being accepted */
 
 /*
- * The journal's, the files that checkpoints write, RocksDB's log and manifest and what it is writing,
- * and some that came from whoever started us.
+ * Files of the journal, of checkpoints, of RocksDB's log, manifest and output, and some that this
+ * process inherited from its parent.
  */
 #define RESERVE 64
 
-#define PLACES_MIN 16 /* with fewer it is not worth starting */
+#define PLACES_MIN 16 /* with fewer connections the server does not start */
 
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {

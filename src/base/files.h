@@ -1,7 +1,8 @@
 /*
- * How the open files that the system allows this process (RLIMIT_NOFILE) are shared out. The server
- * comes first: a store or a journal that cannot open a file stands still, a connection that is one too
- * many is told so. What is left is for connections and live streams.
+ * Distributes the open files that the system allows this process (RLIMIT_NOFILE). The server's own
+ * files have priority: a store or journal that cannot open a file stops working, whereas a
+ * connection that is one too many only gets an error. The remaining files are for connections and
+ * live streams. Any thread may call.
  */
 #ifndef LAUD_BASE_FILES_H
 #define LAUD_BASE_FILES_H
@@ -10,22 +11,27 @@
 #include <stdint.h>
 
 struct files {
-    uint64_t own;     /* what the server may have open itself, and what it is refusing */
-    uint64_t places;  /* for connections and live streams together */
-    uint32_t refused; /* connections of one I/O thread that are being refused at a time */
+    uint64_t own;     /* for the server's own files and the connections that it is refusing */
+    uint64_t places;  /* for accepted connections and live streams together */
+    uint32_t refused; /* connections that one I/O thread may be refusing at the same time */
 };
 
-/* Asks for as many as `wanted`, past the hard limit where that is allowed; how many there are now. */
+/*
+ * Raises the limit to `wanted` if possible, also the hard limit where the system permits it.
+ * Returns the limit after that.
+ */
 uint64_t files_raise(uint64_t wanted);
 uint64_t files_allowed(void);
 
-/* Of so many, what RocksDB keeps open. */
+/* How many of `allowed` files RocksDB may keep open. */
 uint32_t files_of_store(uint64_t allowed);
 
-/* So many are enough for all of it. */
+/* How many files are enough for this configuration. */
 uint64_t files_wanted(unsigned threads, uint64_t connections, uint64_t streams);
 
-/* False: there are too few to serve anybody; `own` and a few more are needed. */
+/*
+ * Fills *files. False: `allowed` is too small to serve any client; `own` and a few more are needed.
+ */
 bool files_share(struct files *files, uint64_t allowed, unsigned threads);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * Hashing for tables and shards. Not for checksums on disk (those call XXH3 with their own seeds)
- * and not secret: tables that a hostile client could fill take a random seed mixed in by the owner,
- * into what the client chooses and before it is multiplied.
+ * Hash functions for tables and shards. They are not for checksums on disk, which use XXH3 with
+ * seeds of their own. They are not secret either: a table that a hostile client could fill must use
+ * a random seed. Its owner mixes the seed into the client's value before the multiplication.
  */
 #ifndef LAUD_BASE_HASH_H
 #define LAUD_BASE_HASH_H
 
 #include <stdint.h>
 
-/* Multiply-and-fold: every input bit reaches every output bit. */
+/* Multiply-and-fold: every input bit affects every output bit. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;

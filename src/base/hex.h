@@ -2,7 +2,7 @@
 #ifndef LAUD_BASE_HEX_H
 #define LAUD_BASE_HEX_H
 
-/* 16 or more: not a hexadecimal digit. */
+/* The value of a digit. 16: the character is not a hexadecimal digit. */
 static inline unsigned hex_value(unsigned char c)
 {
     unsigned digit = c - (unsigned)'0';

@@ -1,8 +1,8 @@
 /*
- * Every argument of every command that is not a name is an id, so parsing one is on the hot path:
- * decimals go eight digits at a time through one 64-bit word. A Snowflake of 19 digits is three
- * such words that do not wait for each other, the last of them overlapping the second; only the
- * step that joins the last can overflow.
+ * Every argument of a command that is not a name is an id, so id_parse is on the hot path. Decimals
+ * are read eight digits at a time in one 64-bit word. A Snowflake id of 19 digits takes three such
+ * words, which are computed independently; the last word overlaps the second. Only the step that
+ * joins the last word can overflow.
  */
 #include "base/id.h"
 
@@ -23,10 +23,10 @@ static inline uint64_t load_8(const char *text)
     return le64toh(word);
 }
 
-/* The number that eight digits say; false if they are not all digits. */
+/* The number that these eight digits represent; false if they are not all digits. */
 static inline bool digits_8(uint64_t word, uint64_t *out)
 {
-    /* A digit is 3x with x <= 9, so that adding 6 leaves the 3 alone. */
+    /* A digit is the byte 3x with x <= 9, so adding 6 does not change its upper half. */
     uint64_t high = word & EIGHT(0xf0);
     uint64_t plus6 = (word + EIGHT(0x06)) & EIGHT(0xf0);
     if ((high | plus6 >> 4) != EIGHT(0x33))

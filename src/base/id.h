@@ -1,10 +1,10 @@
 /*
- * Ids and items. An id is an unsigned 64-bit decimal ("narrow") or a UUID ("wide"), kept in 128
- * bits. The two never meet: a narrow id has an upper half of zero, and a UUID whose first 64 bits
- * are all zero (no RFC 9562 version makes one but the nil UUID) is not accepted as an id.
+ * Ids and items. An id is an unsigned 64-bit decimal number ("narrow") or a UUID ("wide"), kept in
+ * 128 bits. No id is both: a narrow id has an upper half of zero, and a UUID whose first 64 bits
+ * are all zero is not accepted as an id. (The nil UUID is the only such UUID of RFC 9562.)
  *
- * Leading zeros of a decimal and the case of a UUID do not matter; the canonical text (no leading
- * zeros, lower case) is what comes back.
+ * Leading zeros of a decimal number and the case of a UUID do not matter. Replies have the
+ * canonical text: no leading zeros, lower case. Any thread may call.
  */
 #ifndef LAUD_BASE_ID_H
 #define LAUD_BASE_ID_H
@@ -29,7 +29,7 @@ struct item {
 /* False if the text is not an id. */
 bool id_parse(const char *text, size_t length, struct id *out);
 
-/* Writes the canonical text, no terminator; returns its length. */
+/* Writes the canonical text without a terminator and returns its length. */
 size_t id_format(struct id id, char out[LIMIT_ID_TEXT]);
 
 static inline bool id_equal(struct id a, struct id b)
@@ -43,8 +43,8 @@ static inline bool id_is_wide(struct id id)
 }
 
 /*
- * For tables. The seed goes in before the halves are multiplied: else there are ids that make one of
- * them a factor of zero, and all of those look alike, whatever comes in later.
+ * The hash for tables. The seed is mixed in before the halves are multiplied. Otherwise a client
+ * could choose ids that make one factor zero, and all of those would have the same hash.
  */
 static inline uint64_t id_hash(struct id id, uint64_t seed)
 {

@@ -1,10 +1,11 @@
 /*
- * One thin function for each call the server makes on files. They exist for two reasons: EINTR and
- * short transfers are dealt with once, here; and a test can make any call fail by its name. The
- * second part is compiled in only with LAUD_FAULTS, so a release build carries none of it.
+ * One thin function for each file operation of the server. They have two purposes: EINTR and short
+ * transfers are handled only here, and a test can make any call fail by the name of its point. The
+ * code for the second purpose is compiled only with LAUD_FAULTS, so a release build does not have
+ * it.
  *
- * A failed fsync is not retried anywhere: the kernel drops the dirty pages it could not write and
- * reports success the next time, so a second call would turn a loss into a lie.
+ * A failed fsync is never retried: the kernel drops the dirty pages that it could not write and
+ * reports success the next time, so a second call would hide the loss of data.
  */
 #include "base/io.h"
 
@@ -48,12 +49,13 @@ struct fault_entry {
 static struct {
     pthread_mutex_t lock;
     bool environment_read;
-    bool told; /* the plan is the environment's: standard error learns where it struck first */
+    /* The plan is from the environment, so standard error shows where it first had an effect. */
+    bool told;
     size_t count;
     uint64_t calls;
     struct fault_entry entries[FAULT_ENTRIES];
     struct {
-        const char *name; /* a literal, as all callers pass */
+        const char *name; /* a string literal, as all callers pass */
         uint64_t calls;
     } points[FAULT_POINTS];
 } faults = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -162,7 +164,7 @@ static void faults_read_environment(void)
 {
     faults.told = true;
     if (faults_plan_locked(getenv("LAUD_FAULTS")) != 0)
-        abort(); /* a test that asked for faults and gets none would prove nothing */
+        abort(); /* a test whose plan is not understood would prove nothing */
 }
 
 static struct fault fault_at(const char *point)
@@ -203,7 +205,10 @@ static inline struct fault fault_at(const char *point)
 
 #endif
 
-/* Runs `call` (an int or ssize_t, -1 with errno) until it is not interrupted: its value or -errno. */
+/*
+ * Runs `call` (an int or ssize_t, -1 with errno) again while it is interrupted. The result is its
+ * value or -errno.
+ */
 #define UNINTERRUPTED(fault, call)                                                                 \
     ({                                                                                             \
         __typeof__(call) value_ = -1;                                                              \
@@ -247,7 +252,10 @@ static size_t parts_length(const struct iovec *parts, int count)
     return length;
 }
 
-/* Moves the parts on by what was written; returns how many of them are done. */
+/*
+ * Advances the buffers by the number of bytes written. Returns how many buffers are completely
+ * written.
+ */
 static int parts_advance(struct iovec *parts, int count, size_t written)
 {
     int done = 0;
@@ -262,7 +270,7 @@ static int parts_advance(struct iovec *parts, int count, size_t written)
     return done;
 }
 
-/* Half of the bytes, as a full pipe or a signal would leave it. */
+/* Transfers half of the bytes, as may happen with a full pipe or after a signal. */
 static ssize_t write_half(int fd, const struct iovec *parts, int count, uint64_t offset)
 {
     size_t half = parts_length(parts, count) / 2;

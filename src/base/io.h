@@ -1,20 +1,18 @@
 /*
- * Every file operation the server makes goes through here, so that tests can make any one of them
- * fail. Each call names its point ("segment.write", "mark.sync", …); in builds with -Dfaults=true
- * a plan such as LAUD_FAULTS="segment.write:3:EIO,segment.sync:1:skip" (point:nth call:what) makes
- * the nth call there return that error, write short, be interrupted, or be left out. "*" matches
- * every point, so a test can walk a whole run failing call 1, 2, 3, … in turn. In other builds
- * the names cost nothing.
+ * All file operations of the server. They go through these functions so that tests can make any of
+ * them fail. Each call has the name of a point ("segment.write", "mark.sync", …). In builds with
+ * -Dfaults=true a plan such as LAUD_FAULTS="segment.write:3:EIO,segment.sync:1:skip"
+ * (point:n:effect) changes the nth call at a point. "*" matches every point, so a test can repeat a
+ * run and make call 1, 2, 3, … fail. "3+" instead of "3" means the third call and all later ones.
+ * In other builds the names cost nothing.
  *
- * EINTR and short transfers are handled here: io_pwrite_all and io_pwritev_all return 0 when all of
- * it went through, io_pread how many bytes there were up to `length`; or -errno. Nothing else is
- * ever retried.
+ * Effects: EIO, ENOSPC, EDQUOT and EMFILE are returned as errors. EINTR interrupts the call once.
+ * SHORT transfers only half of the bytes at first. SKIP reports success without doing anything.
+ * KILL ends the process before the call, like kill -9.
  *
- * What: EIO, ENOSPC, EDQUOT, EMFILE, EINTR (once, then the call goes on), SHORT (half the bytes,
- * then the call goes on), SKIP (claim success, do nothing), KILL (the process ends there and then,
- * before the call, as with kill -9). "3+" instead of "3" means the third call and all after it.
- *
- * Between its steps a thread may name points that are no calls, so that it can be killed there.
+ * EINTR and short transfers are handled here; nothing else is ever retried. io_pwrite_all and
+ * io_pwritev_all return 0 when all bytes are written; io_pread returns the number of bytes read, at
+ * most `length`. All functions return -errno on failure. Any thread may call.
  */
 #ifndef LAUD_BASE_IO_H
 #define LAUD_BASE_IO_H
@@ -28,8 +26,8 @@ int io_close(const char *point, int fd);
 int io_pwrite_all(const char *point, int fd, const void *bytes, size_t length, uint64_t offset);
 int io_pwritev_all(const char *point, int fd, struct iovec *parts, int count, uint64_t offset);
 ssize_t io_pread(const char *point, int fd, void *bytes, size_t length, uint64_t offset);
-int io_sync_data(const char *point, int fd); /* fdatasync; its failure is final */
-int io_sync(const char *point, int fd);      /* fsync; likewise */
+int io_sync_data(const char *point, int fd); /* fdatasync; never retry it after a failure */
+int io_sync(const char *point, int fd);      /* fsync; never retry it either */
 int io_sync_directory(const char *point, const char *path);
 int io_allocate(const char *point, int fd, uint64_t length);
 int io_truncate(const char *point, int fd, uint64_t length);
@@ -38,14 +36,17 @@ int io_unlink(const char *point, const char *path);
 int io_make_directory(const char *point, const char *path, mode_t mode); /* 0 also if it exists */
 int io_size(const char *point, int fd, uint64_t *size);
 
-/* Every name in a directory, in no order, "." and ".." too; a value other than 0 ends it. */
+/*
+ * Calls `visit` for every name in a directory, including "." and "..", in no particular order. A
+ * result of `visit` other than 0 ends the listing and is returned.
+ */
 typedef int io_list_fn(void *context, const char *name);
 int io_list(const char *point, const char *path, io_list_fn *visit, void *context);
 
 /*
- * Replaces a whole file: `write` (0 or -errno) fills another beside it, which is synced and renamed, and
- * the directory is synced. 0 or -errno; after an error the file is the one before, or the new one if
- * only the directory could not be synced.
+ * Replaces a whole file: `write` (0 or -errno) fills a new file beside it, the new file is synced
+ * and renamed over the old one, and the directory is synced. Returns 0 or -errno. After an error
+ * the old file is still there, or the new one if only the sync of the directory failed.
  */
 struct io_replace_points {
     const char *make;
@@ -66,8 +67,11 @@ static inline void io_fault_point(const char *point)
 }
 #endif
 
-/* Builds with faults only: replaces the plan (NULL: none); how many calls were counted since. */
-int io_faults_plan(const char *plan); /* 0, or -EINVAL if it cannot be understood */
+/*
+ * Only in builds with faults. io_faults_plan replaces the plan (NULL: no faults) and resets the
+ * counts of calls that the other two functions return.
+ */
+int io_faults_plan(const char *plan); /* 0, or -EINVAL if the plan has a syntax error */
 uint64_t io_faults_calls(void);
 uint64_t io_faults_calls_at(const char *point);
 

@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 
-/* The directory that a file is in, into `out`. */
+/* Writes the path of the directory of a file into `out`. */
 static void directory_of(const char *path, char out[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -37,7 +37,8 @@ int io_replace(const struct io_replace_points *points, const char *path,
     if (result == 0)
         result = io_rename(points->rename, unfinished, path);
     if (result != 0) {
-        io_unlink(points->unlink, unfinished); /* it takes room, and is written anew anyway */
+        /* It takes space, and the next attempt writes it again anyway. */
+        io_unlink(points->unlink, unfinished);
         return result;
     }
     return io_sync_directory("directory.sync", directory);

@@ -1,6 +1,7 @@
 /*
- * Every fixed limit, in one place, with the relations between them checked at compile time.
- * What an operator may want to change is an option (options.def) whose range ends here.
+ * All fixed limits of the server. The relations between them are checked at compile time. A limit
+ * that an operator may want to change is an option (options.def), whose allowed range is bounded
+ * here.
  */
 #ifndef LAUD_BASE_LIMITS_H
 #define LAUD_BASE_LIMITS_H
@@ -9,7 +10,7 @@
 #define MIB(n) ((n)*1024ULL * 1024)
 #define GIB(n) ((n)*1024ULL * 1024 * 1024)
 
-/* Words */
+/* Names and ids */
 #define LIMIT_NAME_LENGTH      32   /* bytes of a type, kind or counter name */
 #define LIMIT_TYPES            1024 /* item types */
 #define LIMIT_NAMES            250  /* kinds and counters together; an index fits one byte */
@@ -21,106 +22,107 @@
 
 /* Operations */
 #define LIMIT_FEED_ITEMS  200  /* items in one FEED */
-#define LIMIT_SHELVES     4096 /* of one user in memory: kinds, times types, times widths of ids */
+#define LIMIT_SHELVES     4096 /* shelves of one user in memory: kinds × types × widths of ids */
 #define LIMIT_ITEMS       1000 /* items in any other command */
 #define LIMIT_LIST        200  /* entries in one page of a list */
-#define LIMIT_LIST_USUAL  20   /* and where none is asked for */
-#define LIMIT_FOLLOWEES   5000 /* that FRIENDS looks at */
-#define LIMIT_TOP         1000 /* items of a board that can be asked for */
-#define LIMIT_TOP_USUAL   100  /* and where none is asked for */
-#define LIMIT_BATCH       32   /* operations one thread carries through the hot tier at a time */
-#define LIMIT_BATCH_ITEMS 1024 /* and items among them */
+#define LIMIT_LIST_USUAL  20   /* entries if the client does not give a number */
+#define LIMIT_FOLLOWEES   5000 /* followees that FRIENDS reads */
+#define LIMIT_TOP         1000 /* items in one answer of TOP */
+#define LIMIT_TOP_USUAL   100  /* items if the client does not give a number */
+#define LIMIT_BATCH       32   /* operations that one thread runs in the hot tier at a time */
+#define LIMIT_BATCH_ITEMS 1024 /* items of all operations of one batch */
 
 /* Windowed boards */
-#define LIMIT_TREND_TOP   1000  /* places of one */
-#define LIMIT_TREND_ITEMS 16384 /* items of one slice of one, past which the lowest are let go */
+#define LIMIT_TREND_TOP   1000  /* ranks of one windowed board */
+#define LIMIT_TREND_ITEMS 16384 /* items of one slice of a board; above it the lowest are dropped */
 
-/* Moving in */
-#define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line */
+/* Import */
+#define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line of input */
 
 /* FORGET and DROP */
-#define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
-#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
-#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
+#define LIMIT_SWEEP       10000 /* reactions and counters that one command removes or examines */
+#define LIMIT_SWEEP_USUAL 1000  /* removed by one command if the client does not give a number */
+#define LIMIT_SWEEP_MS    200   /* after this time a command stops: others wait for the worker */
 
 /* Changes of a user */
 #define LIMIT_CHANGES       1000 /* entries in one page */
-#define LIMIT_CHANGES_USUAL 100  /* and where none is asked for */
-#define LIMIT_CHANGES_LOOKS 4096 /* rows of the store that are looked at for one page */
+#define LIMIT_CHANGES_USUAL 100  /* entries if the client does not give a number */
+#define LIMIT_CHANGES_LOOKS 4096 /* rows of the store that are read for one page */
 
 /* Threads and shards */
-#define LIMIT_THREADS  64    /* that do I/O */
-#define LIMIT_WORKERS  8     /* that may wait for the store */
+#define LIMIT_THREADS  64    /* I/O threads */
+#define LIMIT_WORKERS  8     /* worker threads, which may wait for the store */
 #define LIMIT_JOBS     4096  /* jobs that wait for a worker */
-#define LIMIT_JOB_MS   30000 /* after which a job that no worker has begun is refused */
-#define LIMIT_REACH_MS 5000  /* longest wait of a list for the store to have all of it */
+#define LIMIT_JOB_MS   30000 /* after this time a job that no worker has begun is refused */
+#define LIMIT_REACH_MS 5000  /* longest wait of a list until the store has all of its events */
 #define LIMIT_SHARDS   64    /* user shards, and as many item shards; a power of two */
 
 /* Boards */
-#define LIMIT_BOARDS        2048   /* (type, counter)s that a board is kept of; a power of two */
-#define LIMIT_BOARD_TOUCHED 262144 /* counters read anew at start; past that all are */
-#define LIMIT_TOP_WAIT_MS   3000   /* longest wait for a board that is being counted */
+#define LIMIT_BOARDS        2048   /* boards, one for each (type, counter); a power of two */
+#define LIMIT_BOARD_TOUCHED 262144 /* counters that a start reads one by one; above it, all */
+#define LIMIT_TOP_WAIT_MS   3000   /* longest wait for a board that is being computed */
 
 /* RESP */
 #define LIMIT_INLINE      KIB(16) /* bytes of an inline command */
 #define LIMIT_CLIENT_NAME 64      /* bytes of a connection's name */
 #define LIMIT_MULTI       65536   /* commands of one transaction */
-#define LIMIT_MULTI_BYTES MIB(8)  /* and bytes of them */
-#define LIMIT_MULTI_QUIET KIB(16) /* of them, past which EXEC has to come within --slow-timeout */
-#define LIMIT_READ        KIB(64) /* bytes taken from a connection at a time */
-#define LIMIT_OUTPUT_MIN  KIB(64) /* the least that --output-buffer can be */
-#define LIMIT_OUTPUT_SOFT MIB(1)  /* unsent reply bytes past which a connection is not read */
-#define LIMIT_DRAIN_MS    5000    /* longest wait for replies to leave when stopping */
-#define LIMIT_LINGER      MIB(16) /* bytes thrown away behind the last reply of a connection */
-#define LIMIT_LINGER_MS   2000    /* and for how long at most */
-#define LIMIT_GROUPS      64      /* reads of a connection whose replies wait for the journal */
-#define LIMIT_REFUSED     64      /* connections past the most there may be, lingered for */
+#define LIMIT_MULTI_BYTES MIB(8)  /* bytes of the commands of one transaction */
+#define LIMIT_MULTI_QUIET KIB(16) /* above so many bytes EXEC must arrive within --slow-timeout */
+#define LIMIT_READ        KIB(64) /* bytes read from a connection at a time */
+#define LIMIT_OUTPUT_MIN  KIB(64) /* smallest value of --output-buffer */
+#define LIMIT_OUTPUT_SOFT MIB(1)  /* unsent reply bytes above which a connection is not read */
+#define LIMIT_DRAIN_MS    5000    /* longest wait for unsent replies when the server stops */
+#define LIMIT_LINGER      MIB(16) /* bytes discarded after the last reply of a connection */
+#define LIMIT_LINGER_MS   2000    /* longest time for discarding them */
+#define LIMIT_GROUPS      64      /* reply groups of one connection that wait for the journal */
+#define LIMIT_REFUSED     64 /* connections above the maximum that are refused at the same time */
 
 /* Store */
-#define LIMIT_STORE_FILES 512 /* that RocksDB keeps open */
+#define LIMIT_STORE_FILES 512 /* files that RocksDB keeps open */
 
 /* HTTP */
 #define LIMIT_HTTP_LINE    KIB(8) /* bytes of a request line */
 #define LIMIT_HTTP_HEADERS 64     /* header fields of a request */
 #define LIMIT_HTTP_BATCH   200    /* operations in one POST /v1/batch */
-#define LIMIT_HTTP_ERROR   256    /* bytes of an error in a batch, with its plain sentence */
-#define LIMIT_HTTP_WORDS   1100   /* words of one operation, with all items it may have */
-#define LIMIT_ANSWER_HEAD  KIB(1) /* bytes of the head of an answer, at most */
+#define LIMIT_HTTP_ERROR   256    /* bytes of one error in a batch, with its sentence */
+#define LIMIT_HTTP_WORDS   1100   /* words of one operation, including all of its items */
+#define LIMIT_ANSWER_HEAD  KIB(1) /* bytes of the head of an answer */
 #define LIMIT_CHUNK_LINE   128    /* bytes of the line before a chunk, or of a trailer */
-#define LIMIT_JSON_DEPTH   16     /* arrays and objects inside each other */
+#define LIMIT_JSON_DEPTH   16     /* nested arrays and objects */
 #define LIMIT_JSON_VALUES  20000  /* values in one body */
 
 /* Live streams */
-#define LIMIT_LIVE_ITEMS   50      /* items of one */
-#define LIMIT_LIVE_STREAMS 1000000 /* that can be allowed */
-#define LIMIT_LIVE_INPUT   KIB(64) /* bytes that a client may send behind its request, to no end */
-#define LIMIT_LIVE_KERNEL  KIB(32) /* unsent bytes the kernel keeps for one, about */
+#define LIMIT_LIVE_ITEMS   50      /* items of one live stream */
+#define LIMIT_LIVE_STREAMS 1000000 /* largest number of live streams that an option can allow */
+#define LIMIT_LIVE_INPUT   KIB(64) /* ignored bytes that a client may send after its request */
+#define LIMIT_LIVE_KERNEL  KIB(32) /* about the kernel's send buffer of one live stream */
 
 /* Guard */
-#define LIMIT_RATE          10000000 /* a second, that can be set as a bound; a burst likewise */
+#define LIMIT_RATE          10000000 /* largest rate per second, and largest burst, of an option */
 #define LIMIT_DEVICE_LENGTH 128      /* bytes of a device's id */
-#define LIMIT_REFUSALS      32       /* in a row by limits, after which a connection has to rest */
-#define LIMIT_REST_MS       200      /* for so long at most */
-#define LIMIT_RUN_NS        1000000  /* of a connection's commands, then others have their turn */
-/* Of a connection that has yet to show its token: */
+#define LIMIT_REFUSALS      32       /* refusals in a row after which a connection has to pause */
+#define LIMIT_REST_MS       200      /* longest such pause */
+#define LIMIT_RUN_NS        1000000  /* time of a connection's commands before others run */
+/* For a connection that has not shown its token yet: */
 #define LIMIT_UNKNOWN_ARGS   16      /* words of a command */
-#define LIMIT_UNKNOWN_BULK   256     /* bytes of one */
+#define LIMIT_UNKNOWN_BULK   256     /* bytes of one word */
 #define LIMIT_UNKNOWN_QUERY  KIB(4)  /* bytes of an unfinished command */
-#define LIMIT_UNKNOWN_OUTPUT KIB(16) /* unsent reply bytes past which it is not read */
+#define LIMIT_UNKNOWN_OUTPUT KIB(16) /* unsent reply bytes above which the connection is not read */
 
 /*
- * Journal. A record is a multiple of 8 bytes. An operation appends one event, and at most two
- * definitions of names before it. A thread that was admitted does not reserve its bytes: so room for
- * what all other threads may append at the same time is kept free.
+ * Journal. The size of a record is a multiple of 8 bytes. An operation appends one event, and
+ * before it at most two definitions of names. Admission does not reserve bytes for a thread.
+ * Therefore enough room is kept free for everything that all other threads may append at the same
+ * time.
  */
-#define LIMIT_EVENT_BYTES     64                      /* the largest record there is today */
-#define LIMIT_EVENT_BYTES_MIN 24                      /* and the smallest */
-#define LIMIT_WRITE_BYTES     (3 * LIMIT_EVENT_BYTES) /* one operation appends at most so much */
-#define LIMIT_ADMIT_BYTES     (LIMIT_BATCH * LIMIT_WRITE_BYTES) /* one thread asks for at most */
+#define LIMIT_EVENT_BYTES     64                      /* bytes of the largest record */
+#define LIMIT_EVENT_BYTES_MIN 24                      /* bytes of the smallest record */
+#define LIMIT_WRITE_BYTES     (3 * LIMIT_EVENT_BYTES) /* most bytes that one operation appends */
+#define LIMIT_ADMIT_BYTES     (LIMIT_BATCH * LIMIT_WRITE_BYTES) /* most bytes asked for at once */
 #define LIMIT_ADMIT_OTHERS    ((LIMIT_THREADS + LIMIT_WORKERS - 1) * LIMIT_ADMIT_BYTES)
 #define LIMIT_SEGMENT_MIN     MIB(4)
 #define LIMIT_SEGMENT_MAX     GIB(1)
-#define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes of one batch written at once */
+#define LIMIT_JOURNAL_BATCH   MIB(1) /* bytes that are written to the file in one batch */
 
 _Static_assert((LIMIT_SHARDS & (LIMIT_SHARDS - 1)) == 0, "shards are picked by mask");
 _Static_assert(LIMIT_NAMES < 256, "a name's index is one byte");

@@ -1,5 +1,5 @@
 /*
- * Little-endian numbers in byte arrays, as all our files have them.
+ * Little-endian numbers in byte arrays, as in all of our files. The bytes need no alignment.
  */
 #ifndef LAUD_BASE_LITTLE_H
 #define LAUD_BASE_LITTLE_H

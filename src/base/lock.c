@@ -1,7 +1,7 @@
 /*
- * flock rather than fcntl: it belongs to the open file, so a library that opens and closes the same
- * path in this process cannot drop it. The process id in the file is only ever shown to people; a
- * stale one does no harm.
+ * flock is used rather than fcntl, because a flock belongs to the open file: a library that opens
+ * and closes the same path in this process cannot release it. The process id in the file is only
+ * shown to people, so an outdated id does no harm.
  */
 #include "base/lock.h"
 
@@ -63,7 +63,10 @@ int lock_take(const char *directory, bool shared, char *problem, size_t size)
             return lock_refuse(fd, problem, size, directory);
         return lock_fail(fd, problem, size, "lock", path, errno);
     }
-    /* Not worth refusing over, even on a full disk: the lock is held, only its message is poorer. */
+    /*
+     * A failure here, for example on a full disk, is ignored: the lock is held, and only the
+     * message for others lacks the process id.
+     */
     if (!shared)
         (void)write_holder(fd);
     return fd;

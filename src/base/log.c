@@ -1,10 +1,10 @@
 /*
- * A line is put together first and leaves in one write, so that lines of different threads never
- * mix. Standard error is the only place: whoever runs the server decides where that goes.
+ * A line is composed first and then written with one write call, so that lines of different threads
+ * never mix. All lines go to standard error; the operator decides where that is stored.
  *
- * A place that says too much is put on a list, so that what it left out is told when its second is
- * over, even if it never says anything again. Such a place stays on the list: there are only as
- * many as the code has.
+ * A log statement that suppresses lines is put on a list. So the number of suppressed lines is
+ * logged when its second is over, even if that statement never runs again. Statements stay on the
+ * list; there are only as many as the code has.
  */
 #include "base/log.h"
 
@@ -36,7 +36,7 @@ static void write_line(enum log_level level, uint64_t now_ms, const char *messag
     char line[LOG_LINE_MAX];
     size_t length = log_line(line, line_format, level, now_ms, message);
     ssize_t written = write(STDERR_FILENO, line, length);
-    (void)written; /* there is nowhere else to say it */
+    (void)written; /* a failure cannot be reported anywhere */
 }
 
 static void list(struct log_site *site, const char *file, int line)
@@ -54,10 +54,14 @@ static void list(struct log_site *site, const char *file, int line)
 static bool is_over(const struct log_site *site, uint64_t now_ms)
 {
     uint64_t began_ms = atomic_load_explicit(&site->second_ms, memory_order_relaxed);
-    return now_ms < began_ms || now_ms - began_ms >= LOG_SECOND_MS; /* clocks are set back, too */
+    /* This is true also after the clock was set back. */
+    return now_ms < began_ms || now_ms - began_ms >= LOG_SECOND_MS;
 }
 
-/* Threads that come at once may together say a little more; none is left out without a count. */
+/*
+ * Threads that log at the same time may together write a few lines too many, but every suppressed
+ * line is counted.
+ */
 bool log_admit(struct log_site *site, uint64_t now_ms)
 {
     if (is_over(site, now_ms)) {

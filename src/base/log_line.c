@@ -1,20 +1,21 @@
 /*
- * Making a line. A message may carry anything: what a client sent, the name of a file, what a
- * library said. So every byte that is not plainly text is escaped: control bytes, DEL, and of what
- * is past ASCII all that is not well-formed UTF-8, or is a control character of its own (U+0080 to
- * U+009F, some of which terminals obey).
+ * Composes a line. A message may contain any bytes: what a client sent, the name of a file, an
+ * error text of a library. Therefore everything that is not plain text is escaped: control bytes,
+ * DEL, bytes that are not well-formed UTF-8, and the control characters U+0080 to U+009F, some of
+ * which terminals obey.
  */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 #define TAIL_ROOM 16 /* for "...", a quote, a brace, a line end */
 
 static const char *const level_names[] = {"info", "warn", "error"};
 
-/* Bytes of a well-formed character that starts here; 0: there is none. */
+/* The length of the well-formed character that begins here; 0: there is none. */
 static size_t utf8_length(const unsigned char *at)
 {
     if (at[0] < 0x80)
@@ -38,7 +39,7 @@ static bool is_plain(const unsigned char *at, size_t length, bool quoted)
     return length > 1 && !(at[0] == 0xc2 && at[1] < 0xa0);
 }
 
-/* One character that is not plain, as its format has it. */
+/* Writes one character that has to be escaped, as the format requires. */
 static int escape(char *out, size_t room, enum log_format format, const unsigned char *at,
                   size_t length)
 {
@@ -86,6 +87,7 @@ size_t log_line(char out[LOG_LINE_MAX], enum log_format format, enum log_level l
     static const char *const heads[] = {"%s.%03uZ %-5s ", "time=%s.%03uZ level=%s msg=\"",
                                         "{\"time\":\"%s.%03uZ\",\"level\":\"%s\",\"msg\":\""};
     static const char *const tails[] = {"\n", "\"\n", "\"}\n"};
+    ASSERT(format <= LOG_JSON && level <= LOG_ERROR);
     time_t now_s = (time_t)(now_ms / 1000);
     struct tm utc;
     char time_text[32];

@@ -1,6 +1,6 @@
 /*
- * A list is walked as the text it is: it is short, and asked only of a name that nobody has used yet;
- * of the others the table of names remembers what was said (names.c).
+ * A list is searched as text. It is short, and it is asked only for names that no write has used
+ * yet; for all others the table of names remembers the answer (names.c).
  */
 #include "base/name_lists.h"
 
@@ -17,14 +17,14 @@ static struct text list_of(const struct name_lists *lists, enum name_role role)
     return text_trim((struct text){text != NULL ? text : "", text != NULL ? strlen(text) : 0});
 }
 
-/* On the way through a list; its `bytes` are NULL when there are no more names. */
+/* A position in a list. `bytes` is NULL when there are no more names. */
 static struct text list_begin(const struct name_lists *lists, enum name_role role)
 {
     struct text list = list_of(lists, role);
     return list.length > 0 ? list : (struct text){NULL, 0};
 }
 
-/* The next name, which is empty where nothing stands between two commas. */
+/* The next name; it is empty if there is nothing between two commas. */
 static struct text list_next(struct text *left)
 {
     ASSERT(left->bytes != NULL); /* there is one more, see list_begin */

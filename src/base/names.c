@@ -1,8 +1,8 @@
 /*
- * Two open-addressed tables of indices, sized once for their bound at a quarter full, so that they
- * never move and a finder needs no lock: a slot goes from empty to its index once, with a release
- * store, after the entry behind it is complete. Everything that changes a table happens under one
- * mutex; names are made a few hundred times in the life of a data directory.
+ * Two open-addressed tables of indices. Each has its final size from the beginning and is at most a
+ * quarter full, so it is never rebuilt, and a lookup needs no lock: a slot changes only once, from
+ * empty to its index, with a release store after the entry is complete. All changes are made under
+ * one mutex; names are made only a few hundred times during the life of a data directory.
  */
 #include "base/names.h"
 
@@ -43,12 +43,13 @@ struct names {
     const struct names_backend *backend; /* likewise; NULL: there is none */
     void *backend_context;
 
-    pthread_mutex_t waking; /* of the two below; held while the listener is called */
+    pthread_mutex_t waking; /* protects the next two members; held while the listener is called */
     names_listen_fn *listener;
     void *listener_context;
     _Atomic uint64_t wakes;
 
-    _Atomic bool type_used[LIMIT_TYPES]; /* by a write since start; once true, it is only read */
+    /* Was it used by a write since the start? Once true, it is only read. */
+    _Atomic bool type_used[LIMIT_TYPES];
     _Atomic bool other_used[LIMIT_NAMES];
     struct name type_entries[LIMIT_TYPES];
     struct name other_entries[LIMIT_NAMES];
@@ -270,7 +271,7 @@ enum status names_ask(struct names *names, enum name_role role, const char *text
     return status;
 }
 
-/* A name that is there: is it there in this role, and to be used? */
+/* The status of a write with an existing name: does it have this role, and is it allowed? */
 static enum status accept(const struct table *table, enum name_role role, int found,
                           uint16_t *index)
 {

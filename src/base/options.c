@@ -1,11 +1,12 @@
 /*
- * One pass for each source, weakest first, so that precedence is simply the order of writing:
- * defaults, file, environment, flags. The flags are walked twice, first to find --config and
- * --help, because the file they name has to be read before the other flags override it.
+ * There is one pass for each source of values, in rising order of precedence, so that a later value
+ * simply overwrites an earlier one: defaults, file, environment, flags. The flags are read twice,
+ * first only --config and --help, because the file has to be read before the other flags override
+ * it.
  *
- * inih reads the file line by line through reading_next, which keeps the line number for errors
- * and settles what inih would do silently: cut long lines in two, take an indented line for a
- * continuation, and drop what follows " ;" although groups of kinds are separated by ';'.
+ * inih reads the file line by line through reading_next. This function counts lines for error
+ * messages and prevents what inih would do silently: split long lines, treat an indented line as a
+ * continuation, and drop the text after " ;" although ';' separates groups of kinds.
  */
 #include "base/options.h"
 
@@ -74,7 +75,7 @@ static void say_unknown(const char *place, const char *name, const char *dashes,
                         size_t size)
 {
     const char *nearest = name_nearest(name);
-    if (nearest != NULL && strcmp(nearest, name) != 0) /* config is none of a file's */
+    if (nearest != NULL && strcmp(nearest, name) != 0) /* a file must not contain config */
         snprintf(problem, size, "%sunknown option '%s%.64s', did you mean '%s%s'?", place, dashes,
                  name, dashes, nearest);
     else
@@ -136,7 +137,7 @@ static void reading_fail(struct reading *reading, const char *what)
     reading->failed = true;
 }
 
-/* Takes a line as fgets left it to what inih may see; says what is wrong with it, or NULL. */
+/* Prepares a line from fgets for inih. Returns what is wrong with the line, or NULL. */
 static const char *line_clean(char *line, int size)
 {
     ASSERT(size > 1);
@@ -144,7 +145,7 @@ static const char *line_clean(char *line, int size)
     if (length + 1 == (size_t)size && line[length - 1] != '\n')
         return "the line is too long";
     const char *start = line;
-    if (strncmp(line, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+    if (strncmp(line, "\xef\xbb\xbf", 3) == 0) /* a byte order mark (BOM) */
         start += 3;
     start += strspn(start, " \t\r\n");
     memmove(line, start, strlen(start) + 1);
@@ -242,7 +243,7 @@ struct flag {
     const struct option *option; /* NULL: config */
 };
 
-/* Takes the flag at argv[*at] and moves past it. */
+/* Reads the flag at argv[*at] and advances *at past it. */
 static bool flag_next(struct flag *flag, int argc, char **argv, int *at, char *problem, size_t size)
 {
     ASSERT(*at < argc);
@@ -274,7 +275,7 @@ static bool flag_next(struct flag *flag, int argc, char **argv, int *at, char *p
     return true;
 }
 
-/* First walk: --help, and which file. */
+/* First pass: --help, and the name of the file. */
 static bool find_config(struct options *options, int argc, char **argv, bool *help, char *problem,
                         size_t size)
 {

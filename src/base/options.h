@@ -1,7 +1,7 @@
 /*
- * Options from flags, environment and one INI file, in that order of precedence, all by the one
- * table in options.def. Values are checked as they are read; a bad one is refused with a sentence
- * that says where it came from and what was expected.
+ * The options of the server, from flags, environment and one INI file, in that order of precedence.
+ * All of them are defined in the one table options.def. Each value is checked when it is read; a
+ * bad value is refused with a sentence that says where it was given and what was expected.
  */
 #ifndef LAUD_BASE_OPTIONS_H
 #define LAUD_BASE_OPTIONS_H
@@ -19,7 +19,7 @@ struct address {
     uint16_t port;
 };
 
-/* So many a second, and so many at once after a pause. per_s 0: no bound. */
+/* A rate per second, and how many are allowed at once after a pause. per_s 0: no limit. */
 struct rate {
     uint64_t per_s;
     uint64_t burst;
@@ -35,7 +35,7 @@ struct rate {
 #define OPTION_FIELD_SWITCH(field)  bool field;
 #define OPTION_FIELD_RATE(field)    struct rate field;
 
-/* The places of the words of --store; those of --durability are enum durability's. */
+/* The indices of the words of --store; those of --durability are in enum durability. */
 enum { OPTION_STORE_ROCKSDB, OPTION_STORE_NONE };
 
 enum {
@@ -45,7 +45,7 @@ enum {
     OPTIONS_TOTAL
 };
 
-/* Where a value came from, weakest first. */
+/* Where a value was given, in rising order of precedence. */
 enum option_origin {
     OPTION_FROM_DEFAULT,
     OPTION_FROM_FILE,
@@ -58,28 +58,32 @@ struct options {
 #define OPTION(field, name, type, initial, min, max, value, group, help) OPTION_FIELD_##type(field)
 #include "base/options.def"
 #undef OPTION
-    char config[OPTION_TEXT_MAX];  /* the file that was read, "" if none */
-    uint8_t origin[OPTIONS_TOTAL]; /* enum option_origin of each, in the table's order */
+    char config[OPTION_TEXT_MAX];  /* the file that was read; "" if there was none */
+    uint8_t origin[OPTIONS_TOTAL]; /* enum option_origin of each option of the table */
 };
 
 /*
- * Reads argv[0 … argc) (without program and subcommand), the environment and the file named by
- * --config or LAUD_CONFIG. False: `problem` is one sentence. *help is set if --help was among them.
+ * Reads argv[0 … argc) (without program and subcommand), the environment, and the file that
+ * --config or LAUD_CONFIG names. False: `problem` has one sentence. *help is true if there was a
+ * flag --help.
  */
 bool options_read(struct options *options, int argc, char **argv, bool *help, char *problem,
                   size_t size);
 
-/* One option from text, as if it were a flag; false and a sentence if it does not fit. */
+/*
+ * Sets one option from text, like a flag. False: the value is not valid, and `problem` has one
+ * sentence.
+ */
 bool options_set(struct options *options, const char *name, const char *text, char *problem,
                  size_t size);
 
-void options_help(FILE *out);                                 /* every option with its default */
-void options_print(const struct options *options, FILE *out); /* the effective ones, as INI */
+void options_help(FILE *out); /* prints every option with its default */
+void options_print(const struct options *options, FILE *out); /* prints the effective ones as INI */
 
-/* "max-memory" to "LAUD_MAX_MEMORY". */
+/* Converts "max-memory" to "LAUD_MAX_MEMORY". */
 void options_environment_name(const char *name, char out[OPTION_NAME_MAX]);
 
-/* Walks the table: name and effective value of option number `index`; false past the end. */
+/* The name and the effective value of option number `index`; false if there are not so many. */
 bool options_get(const struct options *options, size_t index, const char **name,
                  char value[OPTION_TEXT_MAX]);
 

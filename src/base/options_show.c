@@ -1,5 +1,5 @@
 /*
- * The table of options for people: --help, `laud config`, and the walk behind CONFIG GET.
+ * Shows the table of options: --help, `laud config` and CONFIG GET.
  */
 #include <string.h>
 
@@ -9,7 +9,9 @@
 #define HELP_COLUMN 26
 #define HELP_WIDTH  80
 
-/* Words of `text` from column HELP_COLUMN on, where the line stands already; ends the line. */
+/*
+ * Prints the words of `text` from HELP_COLUMN on, where the output already is, and ends the line.
+ */
 static void print_wrapped(FILE *out, const char *text)
 {
     size_t column = HELP_COLUMN;
@@ -43,7 +45,10 @@ static void print_option(FILE *out, const struct option *option)
     print_wrapped(out, text);
 }
 
-/* Is it the first of its group in the table? Others of the group may stand anywhere after it. */
+/*
+ * Is it the first option of its group in the table? The others of the group may be anywhere after
+ * it.
+ */
 static bool begins_group(size_t index)
 {
     for (size_t i = 0; i < index; i++)

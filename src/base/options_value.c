@@ -1,6 +1,7 @@
 /*
- * Strict on purpose: a value is wholly understood or refused. A number that is cut, rounded or
- * wrapped is found out weeks later; a refused one is found out at once.
+ * Parsing is strict on purpose: a value that is not completely understood is refused. An operator
+ * sees a refused value at once, but may find a truncated, rounded or wrapped number only weeks
+ * later.
  */
 #include "base/options_value.h"
 
@@ -19,7 +20,10 @@ const struct option option_table[OPTIONS_TOTAL] = {
 #undef OPTION
 };
 
-/* A duration whose name says its unit counts in that; any other counts in seconds. */
+/*
+ * If the name of a duration option contains its unit, a plain number has this unit; otherwise
+ * seconds.
+ */
 static enum quantity quantity_of(const struct option *option)
 {
     size_t length = strlen(option->name);
@@ -60,7 +64,7 @@ static bool parse_count(const char *text, uint64_t *out)
     return quantity_parse(QUANTITY_COUNT, text, out) == QUANTITY_GOOD;
 }
 
-/* The word at this place of "one|two|three", and its length; NULL past the last. */
+/* The word with this index in "one|two|three", and its length; NULL if there is none. */
 static const char *word_at(const char *words, uint64_t place, size_t *length)
 {
     for (; place > 0; place--) {
@@ -178,7 +182,7 @@ static bool set_address(const struct option *option, struct address *field, cons
     return true;
 }
 
-/* RATE or RATE/BURST; a burst that is not said is what comes in one second. */
+/* RATE or RATE/BURST. Without a burst, the burst is what the rate allows in one second. */
 static bool set_rate(const struct option *option, struct rate *field, const char *text,
                      char *reason, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * The table of options as data, and the values of its types as text: how each is read, checked
- * and written back. Private to options*.c; any thread may call, nothing is kept.
+ * The table of options as data, and the values of each type as text: how a value is read, checked
+ * and written. Private to options*.c. The functions have no state, and any thread may call them.
  */
 #ifndef LAUD_BASE_OPTIONS_VALUE_H
 #define LAUD_BASE_OPTIONS_VALUE_H
@@ -28,7 +28,7 @@ struct option {
     const char *initial;
     uint64_t min;
     uint64_t max;
-    const char *value; /* what stands for it in --help; the words of a WORD */
+    const char *value; /* name of the value in --help; for a WORD, its words */
     const char *group;
     const char *help;
     size_t offset; /* of the field in struct options */
@@ -37,13 +37,13 @@ struct option {
 extern const struct option option_table[OPTIONS_TOTAL];
 
 /*
- * Reads `text` into the field. False: the field is as it was and `reason` says what was expected,
- * as in "'9000' is out of range: give a number from 0 to 64".
+ * Reads `text` into the field. False: the field is unchanged, and `reason` says what was expected,
+ * for example "'9000' is out of range: give a number from 0 to 64".
  */
 bool option_parse(const struct option *option, struct options *options, const char *text,
                   char *reason, size_t size);
 
-/* The field's value as option_parse reads it. */
+/* Writes the value of the field in the form that option_parse reads. */
 void option_format(const struct option *option, const struct options *options,
                    char out[OPTION_TEXT_MAX]);
 

@@ -14,7 +14,7 @@
 struct unit {
     const char *suffix;
     uint64_t factor;
-    bool shown; /* by quantity_format; of several names of one factor at most one is */
+    bool shown; /* used by quantity_format; at most one of several names of the same factor is */
 };
 
 /* Smallest first. */
@@ -48,7 +48,7 @@ static const struct unit no_units[] = {{"", 1, true}, {NULL, 0, false}};
 
 static const struct {
     const struct unit *units;
-    uint64_t bare; /* what a number without a unit counts */
+    uint64_t bare; /* factor of a number without a unit */
     const char *noun;
     const char *form;
 } quantities[] = {
@@ -85,7 +85,7 @@ static uint64_t fraction_of(struct text digits, uint64_t factor)
     decimal_read(digits, UINT64_MAX, &value);
     for (size_t i = 0; i < digits.length; i++)
         scale *= 10;
-    ASSERT(value < scale); /* it is less than one */
+    ASSERT(value < scale); /* the fraction is less than 1 */
     return (uint64_t)((unsigned __int128)value * factor / scale);
 }
 

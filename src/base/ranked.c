@@ -11,7 +11,10 @@ static void swap(struct ranked *a, struct ranked *b)
     *b = kept;
 }
 
-/* Between low and high, those before the pivot come first; where it ends up. No two are equal. */
+/*
+ * Partitions the entries from low to high: those before the pivot are first. Returns the index of
+ * the pivot. No two entries are equal.
+ */
 static uint32_t partition(struct ranked *entries, uint32_t low, uint32_t high)
 {
     ASSERT(low < high);
@@ -22,24 +25,24 @@ static uint32_t partition(struct ranked *entries, uint32_t low, uint32_t high)
         swap(&entries[last], &entries[low]);
     if (ranked_order(entries[middle], entries[last]) < 0)
         swap(&entries[middle], &entries[last]);
-    uint32_t place = low;
+    uint32_t pivot = low;
     for (uint32_t i = low; i < last; i++)
         if (ranked_order(entries[i], entries[last]) < 0)
-            swap(&entries[i], &entries[place++]);
-    swap(&entries[place], &entries[last]);
-    return place;
+            swap(&entries[i], &entries[pivot++]);
+    swap(&entries[pivot], &entries[last]);
+    return pivot;
 }
 
 void ranked_best(struct ranked *entries, uint32_t count, uint32_t want)
 {
     uint32_t low = 0, high = count;
     while (want > low && want < high) {
-        uint32_t place = partition(entries, low, high);
-        ASSERT(place >= low && place < high);
-        if (place < want)
-            low = place + 1;
+        uint32_t pivot = partition(entries, low, high);
+        ASSERT(pivot >= low && pivot < high);
+        if (pivot < want)
+            low = pivot + 1;
         else
-            high = place;
+            high = pivot;
     }
 }
 

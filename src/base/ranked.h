@@ -1,4 +1,4 @@
-/* A place on a board: an item of one type and the value of one of its counters. */
+/* An entry of a board: an item of one type, and the value of one of its counters. */
 #ifndef LAUD_BASE_RANKED_H
 #define LAUD_BASE_RANKED_H
 
@@ -13,8 +13,8 @@ struct ranked {
 };
 
 /*
- * < 0: a comes before b, 0: the same. By value falling, then by id: narrow ones before wide ones,
- * each rising.
+ * Negative: a precedes b on the board; 0: they are equal. The order is by falling value, then by
+ * id: narrow ids before wide ids, each in rising order.
  */
 static inline int ranked_order(struct ranked a, struct ranked b)
 {
@@ -27,10 +27,13 @@ static inline int ranked_order(struct ranked a, struct ranked b)
     return a.id.lo < b.id.lo ? -1 : a.id.lo > b.id.lo;
 }
 
-/* Brings the best `want` of them to the front, in no order. No two are the same. */
+/*
+ * Brings the best `want` entries to the front of the array, in no particular order. No two entries
+ * may be equal.
+ */
 void ranked_best(struct ranked *entries, uint32_t count, uint32_t want);
 
-/* Best first. */
+/* Orders the entries, best first. */
 void ranked_sort(struct ranked *entries, size_t count);
 
 #endif

@@ -1,27 +1,30 @@
 /*
- * Why not malloc: a like is 12 bytes, and a header of 16 on each piece would double it. Why cells
- * of mixed sizes share a page: with 128 slabs and a page for each of twenty sizes, half-filled
- * pages would outweigh the data of a small server. Why pages come from shared 2 MiB regions: one
- * huge page then serves many slabs, which saves most page faults and TLB misses without a private
- * huge page for each.
+ * Why not malloc: a like takes 12 bytes, and a header of 16 bytes for each would more than double
+ * it. Why cells of mixed sizes share a page: with 128 slabs and a page for each of twenty sizes,
+ * half-empty pages would be larger than the data of a small server. Why pages are from shared
+ * regions of 2 MiB: one huge page then serves many slabs, which saves most page faults and TLB
+ * misses, and no slab needs a huge page of its own.
  *
- * Why a page has a count of what is in use: the emptiest pages are then the first to retire, those
- * with nothing in them need no walk, and a page that an owner has not quite emptied is caught
- * instead of given away. It costs one load and store when a cell is freed or comes again; a page
- * counts as all in use while it is fresh, so cells that are new cost nothing. The counts are apart
- * from the addresses, which other cores read without the lock.
+ * Why each page counts its units in use: the emptiest pages can then retire first, empty pages need
+ * no walk, and a page that an owner has not completely emptied is detected instead of given away.
+ * It costs one load and one store when a cell is freed or used again. A page counts as completely
+ * in use while new cells are being allocated from it, so new cells cost nothing. The counts are
+ * separate from the addresses, which other cores read without the lock.
  *
  * Why free cells are sifted and not looked up: a list of the free cells of each page would need
- * room on cells of 8 bytes or a bitmap beside every page, at each free and alloc. Sifting costs
- * only when pages retire and can be done in steps: the list of one size at a time is set aside and
- * dealt back. Until a cell's turn comes, free_pop drops it if its page is retiring.
+ * memory in cells of 8 bytes, or a bitmap for every page, at each free and alloc. Sifting costs
+ * something only when pages retire, and it can be done in steps: the list of one size at a time is
+ * detached, and its cells are put back one by one. Until a cell is examined, free_pop drops it if
+ * its page is retiring.
  *
- * Why what is free in retiring pages is remembered: an owner that finds no room for the last few cells of
- * a page has to give up, and that is when memory is short. Were the free cells lost then, each such try
- * would leave less to use than there was before it. A free cell has room for a link and its size.
+ * Why the free cells of retiring pages are remembered: an owner that finds no memory for the last
+ * few cells of a page has to cancel, and this happens when memory is short. If the free cells were
+ * then lost, each attempt would reduce the usable memory. A free cell has room for a link and its
+ * size.
  *
- * Why the last pages of the pool are for moving only: a page can be emptied when there is room for what
- * may not go, and a pool that gives everything away has none when it is needed most.
+ * Why some pages of the pool are reserved for copying: a page can be emptied only if there is
+ * memory for the cells that may not be freed, and a pool without a reserve has none when it is
+ * needed most.
  */
 #include "base/slab.h"
 
@@ -45,7 +48,7 @@
 #define REGION_BYTES MIB(2)
 #define PAGE_NUMBERS ((SLAB_CELL_LAST >> SLAB_PAGE_SHIFT) + 1)
 #define REGION_PAGES (REGION_BYTES / SLAB_PAGE_BYTES)
-/* With its place in the arrays: address, state and link in the slab's, address in the pool's. */
+/* The bytes of a page with its entries in the arrays of the slab and in the stock of the pool. */
 #define PAGE_CHARGE (SLAB_PAGE_BYTES + 2 * sizeof(uint8_t *) + sizeof(uint16_t) + sizeof(uint32_t))
 
 #define LINE_UNITS   (SLAB_LINE / SLAB_UNIT)
@@ -67,12 +70,13 @@ struct slab_pool {
     struct region *regions;
     uint8_t *fresh;
     size_t fresh_bytes;
-    uint8_t **stock;   /* pages given back: first the charged ones, then the bare ones */
+    /* Returned pages: first the charged ones, then those that are not charged. */
+    uint8_t **stock;
     size_t stock_room; /* enough for every page of every region */
     size_t free_count; /* charged */
-    size_t move_pages; /* of them, the last so many are for slabs that move */
-    size_t kept_pages; /* charged ones that stay, whoever else needs memory */
-    size_t bare_count; /* only addresses: their memory is the system's */
+    size_t move_pages; /* charged pages that only slabs with `moving` set may take */
+    size_t kept_pages; /* charged pages that are never returned to the system */
+    size_t bare_count; /* pages that are only addresses: the system has their memory */
     size_t region_count;
     uint64_t charged;
     uint32_t slab_count;
@@ -160,7 +164,7 @@ static bool pool_grow(struct slab_pool *pool)
     return true;
 }
 
-/* A charged page out of the stock; the last bare one takes its place. */
+/* Takes a charged page out of the stock. The last page that is not charged fills the gap. */
 static uint8_t *stock_pop_free(struct slab_pool *pool)
 {
     ASSERT(pool->free_count > 0);
@@ -176,7 +180,7 @@ static void stock_push_free(struct slab_pool *pool, uint8_t *page)
     pool->stock[pool->free_count++] = page;
 }
 
-/* A page that nothing has been charged for yet; those that were in use before come first. */
+/* A page that is not charged yet; pages that were in use before are taken first. */
 static uint8_t *pool_take_bare(struct slab_pool *pool)
 {
     if (pool->bare_count != 0)
@@ -235,7 +239,7 @@ bool slab_pool_keep(struct slab_pool *pool, uint64_t bytes, uint32_t move_pages)
     return true;
 }
 
-/* Whole regions are touched at once. A kernel that cannot is only slower later. */
+/* Whole regions are touched at once. If a kernel cannot do that, only later accesses are slower. */
 void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes)
 {
     uint64_t pages = bytes / SLAB_PAGE_BYTES;
@@ -263,7 +267,7 @@ bool slab_pool_has_page(struct slab_pool *pool)
     return memory_left(pool->budget) >= PAGE_CHARGE || slab_pool_free_pages(pool) > 0;
 }
 
-/* Whoever needs a page does not wait for the system: the lock is free meanwhile. */
+/* The lock is released during the system call, so that no thread waits for it. */
 static bool pool_shrink_page(struct slab_pool *pool)
 {
     uint8_t *page = NULL;
@@ -402,7 +406,7 @@ static uint32_t number_pop(struct slab *slab, uint32_t *list)
     return number;
 }
 
-/* What is left of a page that was given out goes to the free cells of its size. */
+/* The unallocated rest of a page becomes a free cell of its size. */
 static void fresh_close(struct slab *slab, uint32_t *next, const uint32_t *end)
 {
     ASSERT(*next <= *end);
@@ -415,7 +419,7 @@ static void fresh_close(struct slab *slab, uint32_t *next, const uint32_t *end)
     }
 }
 
-/* A page to give out from *next to *end; that before is closed. */
+/* Takes a new page and allocates from *next to *end of it; the previous page is closed. */
 static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t *end)
 {
     if (slab->gone == 0 && slab->page_count == slab->page_limit)
@@ -435,7 +439,7 @@ static bool slab_grow(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t
     return true;
 }
 
-/* The budget is spent: any larger free cell will do, its rest stays free. */
+/* The budget is used up: takes any larger free cell, and the rest of it stays free. */
 static uint32_t slab_cut(struct slab *slab, uint32_t units)
 {
     ASSERT(units > 0 && units < SLAB_CELL_CLASSES);
@@ -449,7 +453,7 @@ static uint32_t slab_cut(struct slab *slab, uint32_t units)
     return 0;
 }
 
-/* Where a fresh cell of this size may begin, for it to touch no more cache lines than it must. */
+/* Where a new cell of this size may begin so that it touches as few cache lines as possible. */
 static uint32_t cell_step(uint32_t units)
 {
     if (units % LINE_UNITS == 0)
@@ -457,7 +461,7 @@ static uint32_t cell_step(uint32_t units)
     return units < LINE_UNITS && (units & (units - 1)) == 0 ? units : 1;
 }
 
-/* The next cell of a page that is being given out, or of a new one; 0 past the budget. */
+/* Allocates from the current page or from a new one; 0: the budget is used up. */
 static uint32_t fresh_take(struct slab *slab, uint32_t kind, uint32_t *next, uint32_t *end,
                            uint32_t units)
 {
@@ -489,7 +493,8 @@ uint32_t slab_alloc(struct slab *slab, size_t size)
     if (cell == 0)
         return slab_cut(slab, units);
     if (slab->fresh + 2 * LINE_UNITS <= slab->fresh_end) {
-        const char *next = slab_at(slab, slab->fresh); /* the next cell's first lines, in time */
+        /* Prefetches the first lines of the next cell. */
+        const char *next = slab_at(slab, slab->fresh);
         __builtin_prefetch(next, 1);
         __builtin_prefetch(next + SLAB_LINE, 1);
     }
@@ -538,8 +543,8 @@ void slab_free(struct slab *slab, uint32_t cell, size_t size)
 }
 
 /*
- * How full a page is: 0 if there is nothing in it, then in sixteenths. After pages that could not be
- * emptied, all others are as full: each has its turn.
+ * How full a page is: 0 if it is empty, otherwise in sixteenths. After a retirement that failed,
+ * all pages that are not empty count as equally full, so that each has its turn.
  */
 #define LEVEL_UNITS (SLAB_PAGE_UNITS / 16)
 #define LEVELS      17
@@ -564,7 +569,7 @@ static void page_retire(struct slab *slab, uint32_t number)
     number_push(slab, &slab->retiring, number);
 }
 
-/* All pages below a level of fullness and, from the hand on, some of that level. */
+/* Chooses all pages below a level of fullness and, from the hand on, some of that level. */
 static void pages_retire(struct slab *slab, uint32_t level, uint32_t some)
 {
     uint32_t start = slab->hand < slab->page_count ? slab->hand : 0;
@@ -586,7 +591,8 @@ uint32_t slab_retire_begin(struct slab *slab, uint32_t count)
 {
     ASSERT(slab->retiring == 0 && slab->aside == 0);
     slab->taken = 0;
-    if (slab->fresh_end - slab->fresh < SLAB_CELL_CLASSES) /* there may be cells it cannot hold */
+    /* The rest of the newest page may be too small for large cells. */
+    if (slab->fresh_end - slab->fresh < SLAB_CELL_CLASSES)
         fresh_close(slab, &slab->fresh, &slab->fresh_end);
     uint32_t pages[LEVELS + 1] = {0};
     for (uint32_t number = 0; number < slab->page_count; number++)
@@ -649,7 +655,7 @@ void slab_retire_end(struct slab *slab)
     }
 }
 
-/* Cells that were set aside stay so: free_pop takes from them, and the next sifting begins there. */
+/* Detached cells stay detached: free_pop takes from them, and the next sifting begins with them. */
 void slab_retire_cancel(struct slab *slab)
 {
     while (slab->retiring != 0)

@@ -1,22 +1,25 @@
 /*
- * Small cells of memory by 32-bit handle: half the size of a pointer, and no header on the cell. A
- * slab belongs to one shard and is used under that shard's lock; the pool that all slabs of a tier
- * draw their pages from has a lock of its own. A cell stays where it is until its owner frees it,
- * and memory stays mapped until the pool is freed, so any thread may at any time compute where a
- * cell is or was and prefetch it (slab_hint).
+ * Small cells of memory that are addressed by 32-bit handles. A handle is half as large as a
+ * pointer, and a cell has no header. A slab belongs to one shard and is used under the lock of that
+ * shard. All slabs of a tier take their pages from one pool, which has a lock of its own. A cell
+ * keeps its address until its owner frees it, and memory stays mapped until the pool is freed. So
+ * any thread may at any time compute the address of a present or former cell and prefetch it
+ * (slab_hint).
  *
- * Sizes are multiples of 8. Pages are charged to the budget as they are taken; a cell that cannot
- * be had without passing it is refused. Freed cells wait for the next of their own size; only when
- * the budget is spent are larger ones cut up. A new cell of whole cache lines begins at one, and one
- * of half a line, or a quarter, lies within one.
+ * Sizes are multiples of 8 bytes. A page is charged to the budget when it is taken; an allocation
+ * that would exceed the budget is refused. A freed cell is used again for cells of the same size;
+ * larger free cells are divided only when the budget is used up. A new cell whose size is a whole
+ * number of cache lines is aligned to a cache line. A new cell of half or a quarter of a cache line
+ * does not cross the end of one.
  *
- * Pages go back to the pool, for all slabs, by retirement. slab_retire_begin marks some pages:
- * nothing is put into them any more. The owner then frees what is in them, or moves it to cells
- * that it takes and frees it there: slab_is_retiring tells for each of its cells. When
- * slab_retire_left is 0 nothing is left in them and slab_retire_end gives them to the pool; an
- * owner that gets stuck calls slab_retire_cancel. Between the calls the lock may be given up. An owner
- * that found no room to move to may try again with one page and `moving` set: some pages of the pool
- * are for that alone (slab_pool_keep).
+ * Pages are returned to the pool, where any slab can take them, by *retirement*. slab_retire_begin
+ * chooses some pages, in which no cells are allocated any more. The owner then frees the cells in
+ * these pages, or copies their contents to new cells first; slab_is_retiring says for each cell
+ * whether its page retires. When slab_retire_left is 0, the pages are empty and slab_retire_end
+ * gives them to the pool. An owner that cannot empty the pages calls slab_retire_cancel. The owner
+ * may release its lock between these calls. An owner that found no memory for the copies may try
+ * again with one page and with `moving` set: some pages of the pool are reserved for this purpose
+ * (slab_pool_keep).
  */
 #ifndef LAUD_BASE_SLAB_H
 #define LAUD_BASE_SLAB_H
@@ -39,101 +42,109 @@
 
 struct slab_pool;
 
-/* What is known of a page, in one word: how many of its units are in use, and these. */
+/* The state of a page in one word: how many of its units are in use, and these flags. */
 #define SLAB_PAGE_IN_USE   0x1fffU
-#define SLAB_PAGE_GONE     0x2000U /* its number waits for another page */
-#define SLAB_PAGE_FIXED    0x4000U /* for what is never freed: stays */
+#define SLAB_PAGE_GONE     0x2000U /* this page number has no page at present */
+#define SLAB_PAGE_FIXED    0x4000U /* has cells that are never freed, so it never retires */
 #define SLAB_PAGE_RETIRING 0x8000U
 
 struct slab {
-    _Atomic(uint8_t *) *pages; /* by page number; one that is gone keeps its last address */
+    _Atomic(uint8_t *) *pages; /* by page number; a number without a page keeps its last address */
     uint16_t *states;          /* by page number */
-    uint32_t *free;            /* newest freed cell by units, linked by first word */
-    uint32_t fresh;            /* handle of the first unit of the newest page not yet given out */
-    uint32_t fresh_end;        /* and the end of that page */
-    uint32_t fixed;            /* the same in the newest page for what is never freed */
+    uint32_t *free; /* newest freed cell by size in units; a cell's first word is the next handle */
+    uint32_t fresh; /* first unit of the newest page that was never allocated */
+    uint32_t fresh_end; /* end of that page */
+    uint32_t fixed;     /* the same for the newest page with cells that are never freed */
     uint32_t fixed_end;
-    uint32_t page_count; /* numbers that have been in use */
+    uint32_t page_count; /* page numbers that have been in use */
     uint32_t page_limit;
-    uint32_t sift;         /* free cells not yet looked at since pages began to retire, */
-    uint32_t sift_units;   /* their size, */
-    uint32_t sift_next;    /* and the next size to look at */
-    uint32_t retiring;     /* list of retiring pages */
-    uint32_t retire_units; /* in use in them */
-    uint32_t aside;        /* free cells in them, linked, each with its size */
-    uint32_t taken;        /* pages taken from the pool since they began to retire */
-    bool stuck;            /* the last ones could not be emptied */
-    bool moving;           /* may take the pool's last pages: set by the owner, under its lock */
-    uint32_t hand;         /* page number where the search for the next ones begins */
-    uint32_t gone;         /* list of numbers without a page */
-    uint32_t *links;       /* by page number: the next of its list. Lists hold numbers plus 1 */
+    uint32_t sift;         /* list of free cells not yet examined since pages began to retire */
+    uint32_t sift_units;   /* size of the cells in `sift` */
+    uint32_t sift_next;    /* the next size to examine */
+    uint32_t retiring;     /* list of the retiring pages */
+    uint32_t retire_units; /* units in use in the retiring pages */
+    uint32_t aside;        /* list of the free cells in retiring pages, each with its size */
+    uint32_t taken;        /* pages taken from the pool since pages began to retire */
+    bool stuck;            /* the last retiring pages could not be emptied */
+    bool moving;     /* may take the reserved pages of the pool; the owner sets it under its lock */
+    uint32_t hand;   /* page number at which the next search for pages to retire begins */
+    uint32_t gone;   /* list of page numbers without a page */
+    uint32_t *links; /* by page number: the next page of its list. Lists contain page number + 1 */
     struct slab_pool *pool;
-    void *tables; /* where all the arrays are: reserved whole, so that none ever moves */
+    void *tables; /* memory of all these arrays, reserved at once: no address ever changes */
 };
 
-/* NULL: no memory. The budget outlives the pool; freeing gives back all that was charged. */
+/*
+ * NULL: there is no memory. The budget must outlive the pool. slab_pool_free releases everything
+ * that was charged.
+ */
 struct slab_pool *slab_pool_new(struct memory_budget *budget);
 void slab_pool_free(struct slab_pool *pool);
 
-/* What slabs and their owners charge to. */
+/* The budget that slabs and their owners charge. */
 struct memory_budget *slab_pool_budget(struct slab_pool *pool);
 
 /*
- * So many bytes of pages are charged from now on, whoever else needs memory, and `move_pages` more that
- * only slabs get whose owner moves what is in retiring pages. Pages made ready count. False: the budget
- * has less. Nobody else uses the pool yet.
+ * Charges `bytes` bytes of pages now and keeps them for slabs for ever, and in addition
+ * `move_pages` pages for slabs that have `moving` set. Pages of slab_pool_make_ready are included.
+ * False: the budget does not have so much. Call it before other threads use the pool.
  */
 bool slab_pool_keep(struct slab_pool *pool, uint64_t bytes, uint32_t move_pages);
 /*
- * Takes so many bytes from the system ahead of use, charged: the first touch of memory is slow, and
- * a burst should not wait for it. As far as there are that many; nobody else uses the pool yet.
+ * Takes and charges up to `bytes` bytes of pages in advance, because the first access to new memory
+ * is slow and a burst of writes should not wait for it. Call it before other threads use the pool.
  */
 void slab_pool_make_ready(struct slab_pool *pool, uint64_t bytes);
-/* Pages that are charged and ready for the next slab that needs one. */
+/* The number of free pages that are already charged. */
 size_t slab_pool_free_pages(struct slab_pool *pool);
-/* Would a slab that needs a page get one? */
+/* Could a slab get a page now? */
 bool slab_pool_has_page(struct slab_pool *pool);
-/* Gives up to so many bytes of them, past those kept, to the system and the budget; returns how many. */
+/*
+ * Returns up to `bytes` bytes of free pages to the system and the budget, except those that
+ * slab_pool_keep keeps. Returns how many bytes it were.
+ */
 size_t slab_pool_shrink(struct slab_pool *pool, size_t bytes);
 
-bool slab_init(struct slab *slab, struct slab_pool *pool); /* false: no memory */
-void slab_destroy(struct slab *slab);                      /* its cells go with the pool */
+bool slab_init(struct slab *slab, struct slab_pool *pool); /* false: there is no memory */
+void slab_destroy(struct slab *slab); /* its cells are freed together with the pool */
 
-/* A cell whose bytes are not set; 0 past the budget. */
+/* Returns a cell whose bytes are not initialised; 0: the budget is used up. */
 uint32_t slab_alloc(struct slab *slab, size_t size);
 /*
- * Two, the other right behind the first unless cells of these sizes are free to be used again. They
- * are freed one by one. False past the budget: neither is taken.
+ * Allocates two cells, the second directly after the first unless free cells of these sizes can be
+ * used again. They are freed separately. False: the budget is used up, and neither is allocated.
  */
 bool slab_alloc_two(struct slab *slab, size_t size, size_t other_size, uint32_t *cell,
                     uint32_t *other);
-/* The same, beginning at a cache line; only for what is never freed. */
+/* Like slab_alloc, but aligned to a cache line, and only for cells that are never freed. */
 uint32_t slab_alloc_lines(struct slab *slab, size_t size);
 void slab_free(struct slab *slab, uint32_t cell, size_t size);
 
 /*
- * Marks up to `count` pages, those with the least in use first and otherwise each in its turn;
- * returns how many. Only when no pages are retiring.
+ * Chooses up to `count` pages to retire, those with the fewest units in use first, and otherwise in
+ * turn. Returns how many. No page may be retiring already.
  */
 uint32_t slab_retire_begin(struct slab *slab, uint32_t count);
 /*
- * Takes the cells of retiring pages out of the lists of free cells, looking at up to so many; true
- * when all have been seen. What is left of it slab_retire_end does at once: a slab with very many
- * free cells is locked for long unless this is called before, in steps.
+ * Removes the cells of retiring pages from the lists of free cells. One call examines at most
+ * `cells` cells; true: all have been examined. slab_retire_end does the rest at once. A slab with
+ * very many free cells would then be locked for a long time, unless this was called in steps
+ * before.
  */
 bool slab_retire_sift(struct slab *slab, uint32_t cells);
-/* Nothing is left in the retiring pages: they go to the pool. */
+/* Gives the retiring pages, which must be empty, to the pool. */
 void slab_retire_end(struct slab *slab);
 /*
- * The pages are as before, and what is free in them can be had again. Unless `moving` is set, the next
- * pages to retire are then chosen in turn and not by how full they are: the emptiest one might be the
- * same again, and what can be freed in the others would never be looked at.
+ * Ends the retirement: the pages are used as before, and their free cells can be allocated again.
+ * Unless `moving` is set, the next pages to retire are chosen in turn and not by how full they are.
+ * Otherwise the same page might be chosen each time, and pages that could be emptied would never be
+ * tried.
  */
 void slab_retire_cancel(struct slab *slab);
-/* Gives the pages without a cell in use to the pool, all in one go; returns how many. */
+/* Gives all pages without a cell in use to the pool at once. Returns how many. */
 uint32_t slab_retire_empty(struct slab *slab);
 
-/* Room in the pages that may retire that nothing uses; looks at every page's state. */
+/* Unused bytes in the pages that may retire. It reads the state of every page. */
 uint64_t slab_idle_bytes(const struct slab *slab);
 
 /* Bytes in use in the retiring pages. */
@@ -155,8 +166,8 @@ static inline void *slab_at(const struct slab *slab, uint32_t cell)
 }
 
 /*
- * Without the lock, of any number that once was a cell or never: where it would be, NULL if that is
- * nowhere. To be prefetched: what is there may belong to another slab by now.
+ * The address of a present or former cell, or of any other number, without the lock; NULL if there
+ * is none. It is only for prefetching: that memory may belong to another slab now.
  */
 static inline void *slab_hint(const struct slab *slab, uint32_t cell)
 {

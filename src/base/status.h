@@ -1,6 +1,6 @@
 /*
- * Results. Every function that can fail in a way its caller must tell apart returns an
- * enum status; the table in status.def gives each its face on the wire.
+ * Results. Every function that can fail in ways that its caller must distinguish returns an enum
+ * status. The table in status.def defines what a client gets for each. Any thread may call.
  */
 #ifndef LAUD_BASE_STATUS_H
 #define LAUD_BASE_STATUS_H
@@ -18,6 +18,6 @@ const char *status_name(enum status status);     /* "DISK_FULL" */
 const char *status_resp(enum status status);     /* "READONLY" */
 const char *status_sentence(enum status status); /* "the disk is full, …" */
 int status_http(enum status status);             /* 503 */
-bool status_lasts(enum status status);           /* until a restart: trying again is of no use */
+bool status_lasts(enum status status); /* it lasts until a restart, so trying again is of no use */
 
 #endif

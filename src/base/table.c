@@ -1,15 +1,15 @@
 /*
- * Linear hashing: with n buckets, 2^k <= n < 2^(k+1), bucket n is made by splitting bucket n - 2^k,
- * and a hash that points past the end points to the bucket it has not been split from yet. The
- * bits that decide are in the slots, so a split touches two cache lines and no row.
+ * Linear hashing: with n buckets, 2^k <= n < 2^(k+1), bucket n is made by splitting bucket n - 2^k.
+ * A hash whose bucket does not exist yet belongs to the bucket that will be split to make it. The
+ * bits that decide this are in the slots, so a split touches two cache lines and no row.
  *
- * A bucket that gets more than its eight hangs the rest on its last slot: buckets that wait for
- * their split are fuller than the others. If there is no memory for more buckets, that is how the
- * table goes on; a split never needs more such cells than it frees.
+ * A bucket with more than eight rows has an extension, which its last slot links to: buckets that
+ * wait for their split are fuller than the others. If there is no memory for more buckets, the
+ * table goes on with extensions; a split never needs more extensions than it frees.
  *
- * A walk in steps needs no snapshot: the only move of a row between buckets is a split, and that
- * goes from one bucket to a new last one. Where it finds the row depends on what came first: before
- * the split in the source, else in the source or in the new bucket, which it has yet to come to.
+ * A walk in steps needs no snapshot: only a split puts a row into another bucket, and then into a
+ * new last one. If the walk visits the source before the split, it finds the row there. If the
+ * split is first, the row is in the source or in the new bucket, and the walk visits both later.
  */
 #include "base/table.h"
 
@@ -22,7 +22,7 @@
 #define SEGMENT_BYTES      (TABLE_SEGMENT_BUCKETS * sizeof(struct table_bucket))
 #define DIRECTORY_CAPACITY 4
 #define SEGMENTS_MAX       (UINT32_MAX >> TABLE_SEGMENT_SHIFT)
-#define FULL_ROWS          11 /* rows in so many buckets, on average, call for one more */
+#define FULL_ROWS          11 /* above this average of rows in FULL_BUCKETS, one is added */
 #define FULL_BUCKETS       2
 
 _Static_assert(SEGMENT_BYTES <= SLAB_CELL_MAX, "a segment is one cell");
@@ -72,7 +72,7 @@ static struct table_directory *directory_grow(struct table *table, struct table_
     return directory;
 }
 
-/* Makes sure that segment number `segment` is there. */
+/* Makes sure that segment number `segment` exists. */
 static bool segment_reserve(struct table *table, uint32_t segment)
 {
     if (segment >= SEGMENTS_MAX)
@@ -115,14 +115,14 @@ static void slot_set(struct table_bucket *bucket, uint32_t slot, uint64_t value)
     atomic_store_explicit(&bucket->slots[slot], value, memory_order_release);
 }
 
-/* The cell with the rest of a full bucket; 0 if there is none. */
+/* The cell of the extension of a full bucket; 0 if there is none. */
 static uint32_t bucket_rest(const struct table_bucket *bucket)
 {
     uint32_t last = (uint32_t)slot_get(bucket, TABLE_SLOTS - 1);
     return last & TABLE_LINK ? last & ~TABLE_LINK : 0;
 }
 
-/* The slot that holds exactly this value (0: an empty one), in a bucket or its rest. */
+/* The slot with exactly this value (0: an empty slot), in a bucket or its extensions. */
 static bool slot_find(const struct table *table, struct table_bucket *bucket, uint64_t value,
                       struct table_bucket **found, uint32_t *slot)
 {
@@ -142,7 +142,7 @@ static bool slot_find(const struct table *table, struct table_bucket *bucket, ui
     }
 }
 
-/* Moves what is in the last slot of a full bucket to a new cell and links that there. */
+/* Copies the last slot of a full bucket to a new cell, and links that cell there. */
 static bool bucket_extend(struct table *table, struct table_bucket *bucket)
 {
     ASSERT(bucket_rest(bucket) == 0); /* only the last bucket of a chain is extended */
@@ -190,7 +190,10 @@ static void side_put(struct table *table, struct side *side, uint64_t value, uin
     slot_set(side->bucket, side->used++, value);
 }
 
-/* Deals the slots of a bucket out; its rest cells become spare ones, linked by their first slot. */
+/*
+ * Distributes the slots of a bucket to both sides. Its extensions become spare cells, linked by
+ * their first slot.
+ */
 static void bucket_deal(struct table *table, struct table_bucket *bucket, uint32_t number,
                         struct side *stay, struct side *move, uint32_t *spare)
 {
@@ -328,7 +331,7 @@ void table_visit(const struct table *table, table_visit_fn *visit, void *context
         bucket_visit(table, bucket_at(table, bucket), row_visit, &visitor);
 }
 
-/* Fills the gaps that removals have left, and frees the rest cells that are not needed for it. */
+/* Fills the gaps after removals, and frees the extensions that are not needed any more. */
 static void bucket_tighten(struct table *table, struct table_bucket *bucket, uint32_t number)
 {
     struct side side = {.bucket = bucket};
@@ -337,7 +340,7 @@ static void bucket_tighten(struct table *table, struct table_bucket *bucket, uin
     spare_free(table, spare);
 }
 
-/* Moves rest cells out of retiring pages as long as there is room elsewhere. */
+/* Copies extensions out of retiring pages while there is memory for it. */
 static void rests_move(struct table *table, struct table_bucket *bucket)
 {
     struct slab *slab = table->slab;

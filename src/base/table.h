@@ -1,11 +1,12 @@
 /*
- * An index over rows that live in a slab: from a 64-bit hash to the cells of the rows that have it.
- * A bucket is one cache line of eight slots, each with a cell and 32 bits of its hash: finding
- * takes one line and then, but for one case in billions, the right row. The table grows by one
- * bucket at a time (linear hashing) and never looks at a row for it, so no insertion waits for the
- * whole to be moved. It costs 12 to 14 bytes a row.
+ * An index of rows that are in a slab: from a 64-bit hash to the cells of the rows with this hash.
+ * A bucket is one cache line of eight slots, each with a cell and 32 bits of its hash. So a lookup
+ * reads one cache line and then, except in one of billions of cases, the right row. The table grows
+ * by one bucket at a time (linear hashing) and does not read rows for that, so no insertion waits
+ * for a resize of the whole table. It costs 12 to 14 bytes per row.
  *
- * Used under its owner's lock. Only table_prefetch and table_peek may be called without it.
+ * The table is used under the lock of its owner. Only table_prefetch, table_peek,
+ * table_prefetch_next and table_prefetch_rest may be called without the lock.
  */
 #ifndef LAUD_BASE_TABLE_H
 #define LAUD_BASE_TABLE_H
@@ -19,19 +20,25 @@
 
 #include "base/slab.h"
 
-#define TABLE_SLOTS           8 /* table_match is made for them */
+#define TABLE_SLOTS           8 /* table_match depends on this number */
 #define TABLE_SEGMENT_SHIFT   6
 #define TABLE_SEGMENT_BUCKETS (1U << TABLE_SEGMENT_SHIFT) /* 4 KiB, one slab cell */
-#define TABLE_LINK            0x80000000U /* in a slot's cell: it is the rest of a full bucket */
+#define TABLE_LINK            0x80000000U /* flag: this cell is the extension of a full bucket */
 
 _Static_assert(SLAB_CELL_LAST < TABLE_LINK, "no cell looks like a link");
 
-/* A slot: the low half of the hash above, the cell below; 0 if empty. Only the last may link. */
+/*
+ * A slot has the low half of the hash in its upper 32 bits and the cell in its lower 32 bits; 0:
+ * empty. Only the last slot may have TABLE_LINK.
+ */
 struct table_bucket {
     _Atomic uint64_t slots[TABLE_SLOTS];
 };
 
-/* Outgrown directories are kept to the end: a prefetch may still be looking at them. */
+/*
+ * Outgrown directories are kept until the table is destroyed, because a prefetch may still read
+ * them.
+ */
 struct table_directory {
     struct table_directory *outgrown;
     uint32_t capacity;
@@ -48,35 +55,39 @@ struct table {
 void table_init(struct table *table, struct slab *slab);
 void table_destroy(struct table *table);
 
-/* Makes sure that a row of this hash can be inserted; false: no memory. */
+/* Makes sure that a row with this hash can be inserted. False: there is no memory. */
 bool table_reserve(struct table *table, uint64_t hash);
 
-/* After table_reserve for the same hash, with nothing inserted and no table_visit_some since. */
+/*
+ * Call it after table_reserve for the same hash; between the two calls there must be no other
+ * insertion and no table_visit_some.
+ */
 void table_insert(struct table *table, uint64_t hash, uint32_t cell);
 void table_remove(struct table *table, uint64_t hash, uint32_t cell);
-/* The row has moved to another cell. */
+/* The row is in another cell now. */
 void table_replace(struct table *table, uint64_t hash, uint32_t old_cell, uint32_t new_cell);
 
-/* Every row, in no order. */
+/* Calls `visit` for every row, in no particular order. */
 typedef void table_visit_fn(void *context, struct slab *slab, void *row);
 void table_visit(const struct table *table, table_visit_fn *visit, void *context);
 
 /*
- * A walk in steps: gives the rows of the next so many buckets from `cursor` on (0 to begin) and
- * returns the cursor for the next step, 0 when the walk is over. The visitor may remove and replace
- * rows, and free and take cells, but insert none. Between steps anything may be inserted, removed
- * and replaced: a row that is there all the time is given at least once, for rows only ever move to
- * buckets at the end; those that do may be given twice.
+ * One step of a walk over all rows: visits the rows of the next `buckets` buckets from `cursor` on
+ * (0 to begin). Returns the cursor of the next step, or 0 when the walk is complete. The visitor
+ * may remove and replace rows, and free and allocate cells, but it must not insert rows. Between
+ * steps rows may be inserted, removed and replaced. A row that exists during the whole walk is
+ * visited at least once, because a split puts rows only into a new last bucket; such rows may be
+ * visited twice.
  *
- * On its way the walk pulls together what removals have left of long buckets, and moves the table's
- * own cells out of retiring pages. One that cannot be moved for want of memory stays, and so is in
+ * The walk also compacts long buckets after removals, and copies the table's own cells out of
+ * retiring pages. If there is no memory for a copy, the cell stays and is counted in
  * slab_retire_left. The segments of the table are in pages that never retire.
  */
 typedef void table_visit_some_fn(void *context, struct slab *slab, uint32_t cell);
 uint32_t table_visit_some(struct table *table, uint32_t cursor, uint32_t buckets,
                           table_visit_some_fn *visit, void *context);
 
-/* Which bucket a hash belongs to when there are so many. */
+/* The bucket of a hash when there are `buckets` buckets. */
 static inline uint32_t table_bucket_number(uint64_t hash, uint32_t buckets)
 {
     uint32_t mask = UINT32_MAX >> __builtin_clz(buckets);
@@ -99,9 +110,10 @@ static inline struct table_bucket *table_bucket_of(const struct table *table, ui
 }
 
 /*
- * A bit for each slot with this tag; no branch, for there is no telling which it is. With SSE2 a
- * dozen instructions: the fewer there are, the more buckets the processor waits for at once. Its
- * loads are whole for each slot, as the ones beside it are, but a sanitizer cannot know.
+ * A bit mask of the slots with this tag. It has no branch, because a branch on the position of the
+ * match would be unpredictable. With SSE2 it takes a dozen instructions; the fewer they are, the
+ * more cache misses of different buckets overlap in the processor. The SSE2 loads are atomic for
+ * each slot, like those of the other version, but a sanitizer cannot see that.
  */
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
 static inline __m128i table_tags(const __m128i *slots)
@@ -137,7 +149,7 @@ static inline uint32_t table_cell(const struct table_bucket *bucket, uint32_t sl
     return (uint32_t)atomic_load_explicit(&bucket->slots[slot], memory_order_acquire);
 }
 
-/* Walks the cells that a hash may stand for: compare each row's own key. */
+/* A walk over the cells that may have this hash. The caller must compare the key of each row. */
 struct table_walk {
     const struct table *table;
     const struct table_bucket *bucket;
@@ -173,7 +185,10 @@ static inline uint32_t table_walk_next(struct table_walk *walk)
     return 0;
 }
 
-/* Without the lock: fetches the bucket of a hash; NULL before the first row. Never goes away. */
+/*
+ * Without the lock: prefetches the bucket of a hash and returns it; NULL before the first row. The
+ * memory of a bucket stays valid for ever.
+ */
 static inline const struct table_bucket *table_prefetch(const struct table *table, uint64_t hash)
 {
     struct table_bucket *bucket = table_bucket_of(table, hash);
@@ -183,10 +198,11 @@ static inline const struct table_bucket *table_prefetch(const struct table *tabl
 }
 
 /*
- * Without the lock: most likely the cell a hash stands for, or with TABLE_LINK the cell with the rest
- * of a full bucket, or 0. It may be freed, or its page gone, before it is used: for slab_hint. No
- * branch depends on what is in the bucket, which is still on its way: guessing wrong would mean to
- * wait for it before going on to the next one.
+ * Without the lock: probably the cell of this hash, or with TABLE_LINK the extension of a full
+ * bucket, or 0. The cell may be freed, or its page returned, at any time, so it is only for
+ * slab_hint. No branch depends on the contents of the bucket, which may not have arrived in the
+ * cache yet: after a wrong prediction the processor would wait for it before it goes on to the next
+ * bucket.
  */
 static inline uint32_t table_peek(const struct table_bucket *bucket, uint64_t hash)
 {
@@ -199,7 +215,7 @@ static inline uint32_t table_peek(const struct table_bucket *bucket, uint64_t ha
     return cell & (0 - some);
 }
 
-/* The same, and fetches so many bytes of what is there, those at its beginning and its end. */
+/* The same, and also prefetches the first and the last of `bytes` bytes of that cell. */
 static inline uint32_t table_prefetch_next(const struct table *table,
                                            const struct table_bucket *bucket, uint64_t hash,
                                            size_t bytes)
@@ -215,8 +231,9 @@ static inline uint32_t table_prefetch_next(const struct table *table,
 }
 
 /*
- * After that, if it gave the rest of a bucket: goes on from there. The rest goes when it is not needed
- * any more, and then another cell may be there: harmless, but not to a sanitizer.
+ * Continues table_prefetch_next in the extension of a bucket, if `next` is one. The extension may
+ * be freed meanwhile, and another cell may be at its address: that is harmless for a prefetch, but
+ * a sanitizer would report it.
  */
 static inline void table_prefetch_rest(const struct table *table, uint32_t next, uint64_t hash,
                                        size_t bytes)

@@ -1,4 +1,4 @@
-/* A run of bytes that belongs to someone else. */
+/* Bytes with a length, without a terminator. They belong to the caller. */
 #ifndef LAUD_BASE_TEXT_H
 #define LAUD_BASE_TEXT_H
 
@@ -12,19 +12,21 @@ struct text {
     size_t length;
 };
 
-/* The bytes of a string, without its end. */
+/* The bytes of a string without its terminator. */
 static inline struct text text_from(const char *string)
 {
     return (struct text){string, strlen(string)};
 }
 
-/* Is it this word, upper or lower case? */
+/* Is the text this word, in upper or lower case? */
 static inline bool text_is(struct text text, const char *word)
 {
     return strlen(word) == text.length && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* For a sentence: its beginning, with '?' for what a terminal would not show as it stands. */
+/*
+ * The beginning of the text for a message, with '?' instead of bytes that are not printable ASCII.
+ */
 #define TEXT_SHOWN 81
 static inline const char *text_show(struct text text, char out[TEXT_SHOWN])
 {
@@ -35,7 +37,7 @@ static inline const char *text_show(struct text text, char out[TEXT_SHOWN])
     return out;
 }
 
-/* Without the spaces and tabs around it. */
+/* The text without the spaces and tabs around it. */
 static inline struct text text_trim(struct text text)
 {
     while (text.length > 0 && (text.bytes[0] == ' ' || text.bytes[0] == '\t')) {

@@ -1,34 +1,36 @@
 /*
- * A bucket is one 64-bit word of four 16-bit fingerprints, 0 being an empty slot, so that every
- * bucket is read and written in one atomic access. A key's fingerprint is its top 16 bits, its
- * index its low bits; it may stand in bucket (index & mask) or in ((index ^ flip(fingerprint)) &
- * mask). An entry therefore tells its other bucket by itself, which is what lets it be moved.
+ * A bucket is one 64-bit word of four 16-bit fingerprints, where 0 is an empty slot, so every
+ * bucket is read and written with one atomic access. The fingerprint of a key is its top 16 bits,
+ * its index is its low bits. Its entry may be in bucket (index & mask) or in bucket ((index ^
+ * flip(fingerprint)) & mask). So the other bucket of an entry can be computed from the entry and
+ * its bucket alone, and the entry can be relocated.
  *
- * Segments. The fingerprint and the full index are the same in all segments, only the mask is
- * shorter in a smaller one. So two keys that look alike (same fingerprint, same pair of buckets) in
- * a segment look alike in every smaller one too. Additions go to the newest, largest segment, or
- * into what room an older one has when that is full; removal looks from the newest to the oldest
- * and takes the first entry that matches.
+ * Segments. Fingerprint and full index are the same in all segments; only the mask is shorter in a
+ * smaller one. So two keys that look alike (same fingerprint, same pair of buckets) in one segment
+ * look alike in every smaller segment, too. Additions go to the newest, largest segment, or, when
+ * that is full, into free slots of an older one. Removal searches from the newest to the oldest
+ * segment and removes the first entry that matches.
  *
- * Why removal never loses another key. Say every key that is in has an entry of its own that
- * matches it (true of the empty filter, kept by adding). Removing x takes the entry e, in segment
- * S. If e was x's own, nothing else changes. Otherwise e was the own entry of some y that looks
- * like x in S, and x's own entry e' is in a segment T. T was not searched before S, for then e'
- * or another match would have been found there; so T is S or not larger, and since x and y look
- * alike in S they do in T: e' matches y and becomes its own. Looking from large to small is what
- * this rests on: taking x's likeness from a small segment could leave in a large one an entry
- * that matches x alone, and y with none.
+ * Why removal never loses another key. Assume that every key in the filter has an entry of its own
+ * that matches it (this is true for an empty filter, and adding keeps it true). Removing x removes
+ * an entry e in segment S. If e was the entry of x, nothing else changes. Otherwise e was the entry
+ * of some y that looks like x in S, and the entry e' of x is in a segment T. T was not searched
+ * before S, because then e' or another match would have been found there. So T is S or not larger,
+ * and because x and y look alike in S they look alike in T: e' matches y and becomes its entry.
+ * This depends on the order from large to small: removing an entry like x from a small segment
+ * could keep an entry in a large segment that matches x alone, and y would have none.
  *
- * Why a reader never misses. The writer adds before it takes away: an entry that has to make room
- * is first copied to its other bucket and only then overwritten, from the end of the path
- * backwards. A reader could still look at the place copied to before, and at the place taken from
- * after; likewise if a key's likeness is added here and then one of the two removed there. So
- * before each store that takes an entry away, the writer counts up `taken` of the entry's
- * fingerprint (striped, so that readers of other keys do not care). A reader that found nothing
- * and sees the count as it was before has seen none of the stores after the next step of the
- * count (stores release, loads acquire), and all those before the last one: what was in through
- * all that time it would have found. If the count changed it looks again, and after a few times
- * it says maybe, which is always allowed: no reader waits for anyone.
+ * Why a reader never misses a key. The writer adds before it removes: an entry that has to make
+ * room is first copied to its other bucket and only then overwritten, beginning at the end of the
+ * path. A reader could still read the target before the copy and the source after the removal; the
+ * same could happen if a key that looks alike is added in one bucket and one of the two is removed
+ * from the other. Therefore the writer increments `taken` of the entry's fingerprint before each
+ * store that removes the entry (the counts are striped, so readers of other keys are not affected).
+ * If a reader finds nothing and the count is unchanged, it has seen none of the removals that
+ * follow the next increment (stores release, loads acquire), and all stores before the last
+ * increment: it would have found a key that was in the filter during that time. If the count has
+ * changed, it reads again, and after a few attempts it answers "maybe", which is always allowed: no
+ * reader ever waits.
  */
 #include "filter/filter.h"
 
@@ -46,21 +48,21 @@
 #define FILTER_HUGE     MIB(2) /* segments of this size and more ask for huge pages */
 #define FILTER_PREFETCH KIB(256)
 #define FILTER_PAGE     4096
-#define LOOSE_PART      16  /* fewer than one in so many slots of a filter that is loose are used */
-#define PATH_NODES      682 /* two roots and four levels below them */
+#define LOOSE_PART      16  /* a filter is loose if fewer than 1 of this many slots are used */
+#define PATH_NODES      682 /* two roots and four levels of nodes */
 
 #define LANES 0x0001000100010001ULL
 #define SIGNS 0x8000800080008000ULL
 
-/* Where a key goes, whatever the segment. */
+/* The position of a key, for any segment. */
 struct trail {
-    uint64_t index[2]; /* to be masked */
+    uint64_t index[2]; /* the mask of a segment is applied to it */
     uint16_t print;
 };
 
 static inline uint64_t flip_of(uint16_t print)
 {
-    /* Odd: the two buckets are never the same one. */
+    /* Odd, so that the two buckets are never the same. */
     return hash_mix(print, 0x8ebc6af09c88c6e3ULL) | 1;
 }
 
@@ -71,7 +73,7 @@ static inline struct trail trail_of(uint64_t key)
     return (struct trail){.index = {key, key ^ flip_of(print)}, .print = print};
 }
 
-/* The sign bits of the lanes that are 0; only the lowest one set is sure to be right. */
+/* Sets the sign bit of each lane that is 0; only the lowest set bit is certain to be right. */
 static inline uint64_t zero_lanes(uint64_t word)
 {
     return (word - LANES) & ~word & SIGNS;
@@ -97,7 +99,7 @@ static inline _Atomic uint64_t *stripe_of(const struct filter *filter, uint16_t 
     return (_Atomic uint64_t *)&filter->taken[print % FILTER_STRIPES];
 }
 
-/* For the writing thread, which sees its own stores. */
+/* Only for the writing thread, which sees its own stores. */
 static inline uint64_t bucket_read(const struct filter_segment *segment, uint64_t bucket)
 {
     return atomic_load_explicit(&segment->buckets[bucket], memory_order_relaxed);
@@ -112,7 +114,7 @@ static void lane_put(struct filter_segment *segment, uint64_t bucket, unsigned l
     atomic_store_explicit(&segment->buckets[bucket], word, memory_order_release);
 }
 
-/* Comes before every store that takes an entry of this fingerprint away. */
+/* Call it before every store that removes an entry with this fingerprint. */
 static void count_taken(struct filter *filter, uint16_t print)
 {
     ASSERT(print != 0); /* 0 is an empty slot */
@@ -155,7 +157,7 @@ void filter_prefetch(const struct filter *filter, uint64_t key)
     for (uint32_t i = filter_segments(filter); i-- > 0;) {
         const struct filter_segment *segment = &filter->segments[i];
         if (filter_segment_bytes(segment->mask + 1) < FILTER_PREFETCH)
-            break; /* it and the older ones are near anyway */
+            break; /* this segment and the older ones are probably in the cache */
         __builtin_prefetch((const void *)&segment->buckets[trail.index[0] & segment->mask]);
         __builtin_prefetch((const void *)&segment->buckets[trail.index[1] & segment->mask]);
     }
@@ -173,7 +175,9 @@ void filter_stats(const struct filter *filter, struct filter_stats *out)
         out->slots += (filter->segments[i].mask + 1) * FILTER_BUCKET_SLOTS;
 }
 
-/* A bucket on the way to an empty slot: what stands in `lane` of its parent can move to it. */
+/*
+ * A bucket on the path to an empty slot: the entry in `lane` of its parent can be relocated to it.
+ */
 struct path_node {
     uint64_t bucket;
     int16_t parent; /* -1: one of the key's own two */
@@ -181,8 +185,8 @@ struct path_node {
 };
 
 /*
- * Breadth first, so that the first way found is a shortest one and passes no bucket twice: if it
- * did, leaving the detour out would give a shorter one. Returns the last node, or -1.
+ * The search is breadth first, so the first path that it finds is a shortest one and visits no
+ * bucket twice: without the detour it would be shorter. Returns the last node, or -1.
  */
 static int path_find(const struct filter_segment *segment, const struct trail *trail,
                      struct path_node nodes[PATH_NODES])
@@ -206,20 +210,24 @@ static int path_find(const struct filter_segment *segment, const struct trail *t
     return -1;
 }
 
-/* Moves each entry on the way one step, the last first, and puts the new one at its beginning. */
+/*
+ * Relocates each entry on the path by one step, the last entry first, and puts the new one at the
+ * beginning.
+ */
 static void path_walk(struct filter *filter, struct filter_segment *segment,
                       const struct path_node *nodes, int last, uint16_t print)
 {
     const struct path_node *node = &nodes[last];
     ASSERT(last >= 0 && last < PATH_NODES && print != 0);
-    ASSERT(zero_lanes(bucket_read(segment, node->bucket)) != 0); /* the path ends at a gap */
+    /* The path ends at an empty slot. */
+    ASSERT(zero_lanes(bucket_read(segment, node->bucket)) != 0);
     unsigned lane = lowest_lane(zero_lanes(bucket_read(segment, node->bucket)));
     while (node->parent >= 0) {
         const struct path_node *parent = &nodes[node->parent];
         uint16_t moved = lane_get(bucket_read(segment, parent->bucket), node->lane);
         ASSERT(moved != 0 && ((parent->bucket ^ flip_of(moved)) & segment->mask) == node->bucket);
         lane_put(segment, node->bucket, lane, moved);
-        count_taken(filter, moved); /* the next store overwrites it where it was */
+        count_taken(filter, moved); /* the next store overwrites its old slot */
         lane = node->lane;
         node = parent;
     }
@@ -241,7 +249,7 @@ static bool segment_add(struct filter *filter, uint32_t number, const struct tra
     return true;
 }
 
-/* The smallest number of bits whose segment takes this many keys. */
+/* The smallest number of bits whose segment has room for this many keys. */
 static uint32_t bits_for(uint64_t keys)
 {
     uint32_t bits = 1;
@@ -261,7 +269,10 @@ static uint32_t newest_bits(const struct filter *filter)
     return count == 0 ? 0 : segment_bits(&filter->segments[count - 1]);
 }
 
-/* Four times the last one; if there is no memory for that, at least no smaller than it. */
+/*
+ * Adds a segment that is four times as large as the last one. If there is no memory for that, it is
+ * smaller, but at least as large as the last one.
+ */
 static bool filter_grow(struct filter *filter)
 {
     uint32_t bits = newest_bits(filter);
@@ -342,7 +353,7 @@ bool filter_open_segment(struct filter *filter, uint32_t bits)
         return false;
     }
     if (bytes >= FILTER_HUGE)
-        madvise(memory, bytes, MADV_HUGEPAGE); /* a kernel without them is only slower */
+        madvise(memory, bytes, MADV_HUGEPAGE); /* without huge pages it is only slower */
     ASSERT(count == 0 || buckets > filter->segments[count - 1].mask);
     filter->segments[count] = (struct filter_segment){.buckets = memory, .mask = buckets - 1};
     filter->used[count] = 0;
@@ -404,9 +415,10 @@ bool filter_is_loose(const struct filter *filter)
 }
 
 /*
- * A page that was given back reads as empty, which must not pass for a "no". Whoever sees one of
- * those also sees that the filter is open, for which it looks afterwards: that is stored before, and
- * the kernel has every processor drop the old page before any can have the new one.
+ * A page that was returned to the system reads as empty, which must not be taken for a "no". A
+ * reader that sees such a page also sees that the filter is open, which it checks afterwards:
+ * `open` is stored before, and the kernel makes every processor drop the old page before any can
+ * see the new one.
  */
 void filter_retire(struct filter *filter)
 {
@@ -416,7 +428,7 @@ void filter_retire(struct filter *filter)
         const struct filter_segment *segment = &filter->segments[i];
         size_t bytes = segment_charge(segment->mask + 1);
         if (madvise((void *)segment->buckets, bytes, MADV_DONTNEED) != 0)
-            continue; /* locked in memory: it is still there, and counts */
+            continue; /* if it is locked in memory, it still exists and stays charged */
         memory_release(filter->budget, bytes);
         atomic_fetch_sub_explicit(&filter->bytes, bytes, memory_order_relaxed);
     }

@@ -1,9 +1,9 @@
 /*
- * The order of things around a batch is what keeps "no" true of the store at every moment: a
- * reaction enters the filter before the store has it and leaves after the store has it no more.
- * In between the filter says maybe of something that is not there, which costs a look and no more.
+ * The order of the steps around a batch makes a "no" true for the store at every moment: a reaction
+ * is added to the filter before the store has it, and removed after the store no longer has it. In
+ * between, the filter answers "maybe" for something that does not exist, which only costs a lookup.
  *
- * The seed of the keys is drawn when the filters are first made: without it a client could choose
+ * The seed of the keys is chosen when the filters are first made: without it a client could choose
  * ids that all look alike.
  */
 #include "filter/filters.h"
@@ -14,8 +14,8 @@
 #include "filter/filter_priv.h"
 #include "filter/filters_priv.h"
 
-#define AHEAD         8         /* changes whose buckets are fetched before they are wanted */
-#define PROGRESS_ROWS (1 << 16) /* between two words of progress */
+#define AHEAD         8         /* changes whose buckets are prefetched */
+#define PROGRESS_ROWS (1 << 16) /* reactions between two calls of the progress function */
 
 struct filters *filters_new_small(struct memory_budget *budget, uint64_t seed, uint64_t first_keys)
 {
@@ -49,7 +49,8 @@ void filters_free(struct filters *filters)
 void filters_replace(struct filters *filters, uint64_t seed, struct filter *live,
                      struct filter *known)
 {
-    ASSERT((live == NULL) == (known == NULL)); /* both, or none when all of it is freed */
+    /* Both exist, or neither when everything is freed. */
+    ASSERT((live == NULL) == (known == NULL));
     filters_next_drop(filters);
     filter_free(filters_live(filters));
     filter_free(filters_known(filters));
@@ -213,7 +214,10 @@ static enum status rebuild_item(void *context, const struct store_count *count)
     return rebuild_count_row(rebuild);
 }
 
-/* With room for half as many more, if there is memory for that; else it grows as usual. */
+/*
+ * Makes room for half as many more, if there is memory for that; otherwise the filter grows as
+ * usual.
+ */
 static struct filter *filter_for(struct memory_budget *budget, uint64_t keys)
 {
     struct filter *filter = keys < FILTER_FIRST_KEYS ? NULL : filter_new(budget, keys + keys / 2);

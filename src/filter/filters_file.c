@@ -3,27 +3,27 @@
  *
  *      0  8   magic "laud-flt"
  *      8  u32 format version, 2
- *     12  u32 1: a filter was open, nothing else is here and the filters must be made anew; else 0
+ *     12  u32 1: a filter was open: there are no segments, and a rebuild is needed; else 0
  *     16  u64 seed of the keys
- *     24  u64 position of the journal that the filters stand for
+ *     24  u64 position of the filters in the journal
  *     32  u64 length of this file
  *     40      two filters, `live` then `known`, 328 bytes each:
- *                  0  u32 how many segments
+ *                  0  u32 number of segments
  *                  4  u32 0
  *                  8      20 times, 0 where there is no such segment:
  *                              0  u32 its buckets are 2 to this power
  *                              4  u32 0
  *                              8  u64 slots in use
- *    696  u64 of the keys that `known` had when it was made from the store, how many the store still
- *             has at least; 0: not known (as in files of before this was here)
+ *    696  u64 the least number of keys that the store still has, of those with which `known` was
+ *             made from the store; 0: no number (older files do not have it)
  *    704      0
  *   1016  u64 XXH3-64 of bytes 0 to 1016
  *   1024      the buckets of each segment of `live`, then of `known`, oldest first: u64 each
  *             u64 for each chunk its XXH3-64, with the sum of the header's and the chunk's number
- *             as seed, so that a chunk of another file or place does not pass
+ *             as seed, so that a chunk of another file or with another number does not verify
  *
- * A chunk is 1 MiB of one segment, or what is left of it. Chunks are read straight to where they
- * stay and verified there while they are in the cache.
+ * A chunk is 1 MiB of one segment, or what is left of it. Chunks are read directly into
+ * their final memory and verified there while they are in the cache.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,18 +38,18 @@
 #include "base/little.h"
 #include "filter/filters_header.h"
 
-#define PROGRESS_CHUNKS 32 /* between two words of progress */
+#define PROGRESS_CHUNKS 32 /* bytes between two calls of the progress function */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "buckets are written as they stand");
 
 /* One pass over all chunks, writing or reading. */
 struct pass {
     int fd;
-    uint64_t check;  /* of the header */
-    uint64_t offset; /* in the file, of the next chunk */
-    uint64_t chunk;  /* its number */
+    uint64_t check;  /* checksum of the header */
+    uint64_t offset; /* offset of the next chunk in the file */
+    uint64_t chunk;  /* number of the next chunk */
     uint64_t chunks;
-    uint8_t *table; /* their checksums */
+    uint8_t *table; /* checksums of the chunks */
 };
 
 static uint64_t chunk_check(const struct pass *pass, const void *bytes, size_t length)

@@ -1,6 +1,6 @@
 /*
- * A header is read with suspicion: its checksum says that it is as it was written, the rest is
- * checked all the same, since sizes of memory are taken from it.
+ * All fields of a header are checked, although its checksum shows that it is as it was written,
+ * because sizes of memory are taken from it.
  */
 #include "filter/filters_header.h"
 
@@ -92,7 +92,7 @@ void filters_header_encode(struct filters_header *header, uint8_t out[FILTERS_HE
     header->check = file_header_seal(out, FILE_CHECK);
 }
 
-/* False if no program of this version wrote such a filter. */
+/* False: no program of this version writes such a filter. */
 static bool header_decode_filter(struct filters_header *header, int which, const uint8_t *at)
 {
     uint32_t segments = little_get32(at);

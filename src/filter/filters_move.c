@@ -1,32 +1,35 @@
 /*
- * A filter that has grown is asked in each of its segments, and a reader pays for all of them. Their
- * entries cannot be brought together, for they do not tell their keys; the store can. So another
- * filter is made from what the store has, in one segment, and takes the place of the one in use. The
- * same is done where much of a large one is empty, or, in `known`, of what the store has no more.
+ * A filter that has grown has several segments, and a reader has to read all of them. Their entries
+ * cannot be merged, because an entry does not have its whole key; but the store has the keys. So a
+ * new filter with one segment is made from the contents of the store, and replaces the one in use.
+ * The same is done if a large filter is mostly empty, or if most keys of `known` are not in the
+ * store any more.
  *
- * The thread that does this is the one that changes the store, so between two batches the store holds
- * still. Each call visits a few parts of it (store.h). From then on batches tell the new filter too
- * what they make and remove in those parts; what they do in the others it will find there. After the
- * last part it stands for the store as the old one does. Of `known`, from which nothing is removed, it
- * is told everything at once: what it is told twice it has once.
+ * The thread that does this is the one that changes the store, so the store does not change between
+ * two batches. Each call visits a few partitions of the store (store.h). From then on batches also
+ * add to the new filter what they create in those partitions, and remove what they delete; changes
+ * in the other partitions are found there later. After the last partition the new filter represents
+ * the store exactly as the old one does. Nothing is removed from `known`, so batches add everything
+ * to it from the beginning: a key that is added twice is in it once.
  *
- * Readers know nothing of it: they ask the filter in use. One may have begun to ask just before
- * another took its place; what it says then was true when it began (filter_retire).
+ * Readers are not affected: they ask the filter in use. A reader may have begun to ask just before
+ * the filter is replaced; its answer was true when it began (filter_retire).
  *
- * Nothing of a move is saved: a stop in the middle of one leaves the file of the filter in use, and the
- * next start begins anew. If there is no memory for it, the segments stay.
+ * Nothing of a rebuild is saved: if the server stops during one, the file has the filter in use,
+ * and the next start begins again. If there is no memory for a rebuild, the segments stay.
  *
- * What was replaced keeps a little memory and its addresses for good, so that must come to an end: after
- * so many moves (FILTERS_RESIZED) each filter is larger than the one before, as long as the process runs.
+ * A replaced filter keeps a little memory and its addresses for ever, so the number of replacements
+ * must be bounded: after FILTERS_RESIZED of them each new filter is larger than the one before, as
+ * long as the process runs.
  */
 #include "base/assert.h"
 #include "filter/filter_priv.h"
 #include "filter/filters_priv.h"
 
-#define CALL_ROWS 8192 /* about: ten milliseconds */
+#define CALL_ROWS 8192 /* rows of one call: about ten milliseconds */
 
-#define REACTION_KEYS 2 /* of `known`, at most: its shelf, its item */
-#define STALE_PART    4 /* one in so many parts of `known` is in the store: then it is made anew */
+#define REACTION_KEYS 2 /* most keys of a reaction in `known`: its shelf and its item */
+#define STALE_PART    4 /* rebuilt if the store has less than this fraction of `known` */
 
 static bool is_moving(const struct filters *filters)
 {
@@ -38,7 +41,7 @@ static uint64_t bytes_of(const struct filter *filter)
     return filter == NULL ? 0 : atomic_load_explicit(&filter->bytes, memory_order_relaxed);
 }
 
-static void tell_stats(struct filters *filters)
+static void publish_stats(struct filters *filters)
 {
     const struct filters_next *next = &filters->next;
     atomic_store_explicit(&filters->next_bytes, bytes_of(next->live) + bytes_of(next->known),
@@ -51,7 +54,7 @@ void filters_next_drop(struct filters *filters)
     filter_free(filters->next.live);
     filter_free(filters->next.known);
     filters->next = (struct filters_next){0};
-    tell_stats(filters);
+    publish_stats(filters);
 }
 
 void filters_next_made(struct filters *filters, const struct store_reaction *reaction)
@@ -89,17 +92,18 @@ void filters_known_lost(struct filters *filters)
         filters->known_kept -= REACTION_KEYS;
 }
 
-/* May what is made be no larger than what it is made for? */
+/* May a new filter be smaller than the old one or of the same size? */
 static bool may_resize(const struct filters *filters)
 {
     return filters->retired_count < FILTERS_RESIZED;
 }
 
 /*
- * What of `known` the store still has, about: it does not tell how many of its keys are dead. Of those it
- * was made with all that no removed reaction can have taken along; and as many as there are reactions
- * for. Too few if many items came that only have other counters: then what is made has to grow, and is
- * moved once more, when it is known how many there are.
+ * An estimate of how many keys of `known` the store still has; the filter cannot tell which of its
+ * keys are obsolete. It is the larger of two numbers: the keys with which it was made, minus those
+ * that deleted reactions may have had; and the keys of all present reactions. The estimate is too
+ * low if there are many new items that only have other counters: then the new filter has to grow,
+ * and is replaced once more when their number is clear.
  */
 static uint64_t known_keys(const struct filters *filters, uint64_t reactions)
 {
@@ -107,7 +111,7 @@ static uint64_t known_keys(const struct filters *filters, uint64_t reactions)
     return most > filters->known_kept ? most : filters->known_kept;
 }
 
-/* Is most of it dead? */
+/* Are most keys of `known` obsolete? */
 static bool is_stale(const struct filters *filters, struct store_admin *admin)
 {
     const struct filter *known = filters_known(filters);
@@ -132,7 +136,7 @@ static bool wants_move_known(const struct filters *filters, struct store_admin *
            (may_resize(filters) && (filter_is_loose(known) || is_stale(filters, admin)));
 }
 
-/* How many there are. An open one has stopped counting. */
+/* The number of keys. An open filter does not count them any more. */
 static struct filters_keys count_keys(const struct filters *filters, struct store_admin *admin)
 {
     struct filter_stats live, known;
@@ -145,7 +149,7 @@ static struct filters_keys count_keys(const struct filters *filters, struct stor
                                  .known = resize ? alive : known.keys};
 }
 
-/* OK, NO_MEMORY. */
+/* OK or NO_MEMORY. */
 static enum status move_begin(struct filters *filters, struct store_admin *admin)
 {
     struct filters_next *next = &filters->next;
@@ -164,7 +168,7 @@ static enum status move_begin(struct filters *filters, struct store_admin *admin
     return STATUS_NO_MEMORY;
 }
 
-/* They were made for less than half of what there is by now. */
+/* The new filters were made for less than half of the present number of keys. */
 static bool is_outgrown(const struct filters *filters, struct store_admin *admin)
 {
     ASSERT(is_moving(filters));
@@ -195,7 +199,10 @@ static bool is_open(const struct filter *filter)
     return filter != NULL && atomic_load_explicit(&filter->open, memory_order_relaxed);
 }
 
-/* So many parts have about this many rows, now: the store may grow while a move goes on. */
+/*
+ * The number of partitions that have about this many rows at present: the store may grow during a
+ * rebuild.
+ */
 static uint32_t parts_of(struct store_admin *admin, uint32_t rows)
 {
     struct store_stats stats;
@@ -204,7 +211,7 @@ static uint32_t parts_of(struct store_admin *admin, uint32_t rows)
     return parts > 0 ? parts : 1;
 }
 
-/* OK: the next few parts are in. */
+/* Adds the next few partitions. OK: they are complete. */
 static enum status move_parts(struct filters *filters, struct store_admin *admin, uint32_t rows)
 {
     struct filters_next *next = &filters->next;
@@ -221,7 +228,7 @@ static enum status move_parts(struct filters *filters, struct store_admin *admin
         status = STATUS_NO_MEMORY;
     ASSERT(end > next->part && end <= STORE_PARTITIONS);
     next->part = end;
-    tell_stats(filters);
+    publish_stats(filters);
     return status;
 }
 
@@ -245,7 +252,7 @@ static void move_end(struct filters *filters)
     if (filters->next.known != NULL)
         filters_known_made(filters);
     filters->next = (struct filters_next){0};
-    tell_stats(filters);
+    publish_stats(filters);
     atomic_fetch_add_explicit(&filters->moves, 1, memory_order_relaxed);
 }
 

@@ -1,5 +1,5 @@
 /*
- * What the files of the two filters share.
+ * What the source files of the two filters share.
  */
 #ifndef LAUD_FILTER_FILTERS_PRIV_H
 #define LAUD_FILTER_FILTERS_PRIV_H
@@ -11,8 +11,9 @@
 #include "filter/filters.h"
 
 /*
- * Filters that are followed by others which need not be larger; and by any: after so many of the first
- * sort each is, and there are not that many sizes.
+ * FILTERS_RESIZED is the largest number of replacements that need not be larger than the filter
+ * before. After that each is larger, and there are only so many sizes; FILTERS_RETIRED bounds all
+ * of them.
  */
 #define FILTERS_RESIZED 64
 #define FILTERS_RETIRED (FILTERS_RESIZED + 2 + 2 * FILTER_BITS_MAX)
@@ -22,28 +23,28 @@ struct filters_keys {
     uint64_t known;
 };
 
-/* Filters that will take the place of those in use; NULL where that one stays. */
+/* Filters that will replace those in use; NULL: this one is not replaced. */
 struct filters_next {
     struct filter *live;
     struct filter *known;
-    uint32_t part;            /* what the store has in the parts before this one is in them */
-    struct filters_keys keys; /* that there were when they were made */
+    uint32_t part;            /* they have everything of the store's partitions before this one */
+    struct filters_keys keys; /* number of keys when the new filters were made */
 };
 
 struct filters {
     struct memory_budget *budget;
     uint64_t seed;
 
-    /* Written by the following thread, read by all. */
+    /* Written by the thread that updates the filters, read by all threads */
     struct filter *_Atomic live;
     struct filter *_Atomic known;
-    _Atomic uint64_t next_bytes; /* for statistics, as are these: */
+    _Atomic uint64_t next_bytes; /* this and the next two members are for statistics */
     _Atomic uint32_t next_part;
     _Atomic uint64_t moves;
 
-    /* The following thread's. */
+    /* Used only by the thread that updates the filters */
     struct filters_next next;
-    struct filter *retired[FILTERS_RETIRED]; /* somebody may still be asking them */
+    struct filter *retired[FILTERS_RETIRED]; /* other threads may still be asking these */
     uint32_t retired_count;
     uint64_t known_kept; /* see known_keys in filters_move.c */
 };
@@ -59,43 +60,49 @@ static inline struct filter *filters_known(const struct filters *filters)
     return atomic_load_explicit(&filters->known, memory_order_acquire);
 }
 
-/* filters_new with filters whose first segment is made for `first_keys` (0: the usual). */
+/* Like filters_new, but the first segments are made for `first_keys` keys (0: the default). */
 struct filters *filters_new_small(struct memory_budget *budget, uint64_t seed, uint64_t first_keys);
 
-/* Puts these in the place of those that are there. Nobody may be asking. */
+/* Replaces both filters. No other thread may be asking. */
 void filters_replace(struct filters *filters, uint64_t seed, struct filter *live,
                      struct filter *known);
 
-/* filters_move.c: what a batch makes and removes, for the filters that are being made. */
+/*
+ * filters_move.c: adds or removes what a batch creates or deletes, in the filters that are being
+ * made.
+ */
 void filters_next_made(struct filters *filters, const struct store_reaction *reaction);
 void filters_next_removed(struct filters *filters, const struct store_reaction *reaction);
 void filters_next_item(struct filters *filters, struct item item);
-/* `known` was just made from what the store has; a reaction was removed. */
+/*
+ * filters_known_made: `known` was just made from the store. filters_known_lost: a reaction was
+ * deleted.
+ */
 void filters_known_made(struct filters *filters);
 void filters_known_lost(struct filters *filters);
-/* Gives them up. */
+/* Discards the filters that are being made. */
 void filters_next_drop(struct filters *filters);
-/* filters_move, each call of a move about so many rows. */
+/* Like filters_move; each call visits about `rows` rows. */
 enum status filters_move_rows(struct filters *filters, struct store_admin *admin, uint32_t rows);
 
-/* Keys of three sorts are hashed apart: reactions, shelves, items. */
-#define FILTERS_SORT_REACTION 0x2545f4914f6cdd1dULL
-#define FILTERS_SORT_SHELF    0x94d049bb133111ebULL
-#define FILTERS_SORT_ITEM     0xbf58476d1ce4e5b9ULL
+/* Keys of reactions, shelves and items are hashed differently. */
+#define FILTERS_KEY_REACTION 0x2545f4914f6cdd1dULL
+#define FILTERS_KEY_SHELF    0x94d049bb133111ebULL
+#define FILTERS_KEY_ITEM     0xbf58476d1ce4e5b9ULL
 
 static inline uint64_t reaction_key(uint64_t seed, struct id user, uint8_t kind, struct item item)
 {
-    return hash_3(id_hash(user, seed), item_hash(item, seed), FILTERS_SORT_REACTION + kind);
+    return hash_3(id_hash(user, seed), item_hash(item, seed), FILTERS_KEY_REACTION + kind);
 }
 
 static inline uint64_t shelf_key(uint64_t seed, struct id user, uint8_t kind, uint16_t type)
 {
-    return hash_3(id_hash(user, seed), (uint64_t)kind << 16 | type, FILTERS_SORT_SHELF);
+    return hash_3(id_hash(user, seed), (uint64_t)kind << 16 | type, FILTERS_KEY_SHELF);
 }
 
 static inline uint64_t item_key(uint64_t seed, struct item item)
 {
-    return hash_mix(item_hash(item, seed), FILTERS_SORT_ITEM);
+    return hash_mix(item_hash(item, seed), FILTERS_KEY_ITEM);
 }
 
 static inline uint64_t reaction_key_of(uint64_t seed, const struct store_reaction *reaction)
@@ -103,7 +110,9 @@ static inline uint64_t reaction_key_of(uint64_t seed, const struct store_reactio
     return reaction_key(seed, reaction->user, reaction->kind, reaction->item);
 }
 
-/* Nothing leaves `known`, so what already looks as if it were there need not be added. */
+/*
+ * Nothing is ever removed from `known`, so a key that seems to be in it already need not be added.
+ */
 static inline void known_add(struct filter *known, uint64_t key)
 {
     if (!filter_may_have(known, key))

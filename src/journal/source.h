@@ -1,22 +1,22 @@
 /*
  * The reading port of a journal: a source of events in the order of the journal, each with its
- * position. It is all that the projector knows of a journal. A source has a position of its own, and
- * pulls runs of events from there on:
+ * position. The projector uses nothing else of a journal. A source has a current position and pulls
+ * runs of events from there on:
  *
- *     source_seek         go to a position between two events
- *     source_pull         a run of events from there on; never waits
+ *     source_seek         sets the position, which must be between two events
+ *     source_pull         returns a run of events from the position on; never waits
  *     source_acknowledge  events before this position are not needed any more
- *     source_view         how far the journal has got
- *     source_wait / wake  wait until there is more to pull, or until another thread says otherwise
+ *     source_view         how far the journal has advanced
+ *     source_wait / wake  wait until there is more to pull, or until another thread ends the wait
  *
- * The order and the positions of events are the same whatever the sizes of the runs, and the same
- * whenever they are pulled again. A position grows with every event.
+ * The order and the positions of events do not depend on the sizes of the runs, and are the same
+ * whenever the events are pulled again. Each event has a higher position than the one before.
  *
- * One thread uses a source. Any thread may call source_view, source_hurry and source_wake. The
- * events of a run belong to the source and are valid until the next pull, seek or close.
+ * Only one thread uses a source; but any thread may call source_view, source_hurry and source_wake.
+ * The events of a run belong to the source and are valid until the next pull, seek or close.
  *
- * journal/file implements the port; a Redis stream, Kafka or RabbitMQ can. tests/conform has the
- * suite that every source must pass.
+ * journal/file implements the port; a Redis stream, Kafka or RabbitMQ could, too. tests/conform has
+ * the suite that every source must pass.
  */
 #ifndef LAUD_JOURNAL_SOURCE_H
 #define LAUD_JOURNAL_SOURCE_H
@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "journal/event.h"
 
@@ -34,12 +35,13 @@ struct source_run {
     size_t count;
 };
 
-/* Positions, available <= written <= appended, as they were at one moment. */
+/* Positions of one moment, available <= written <= appended. */
 struct source_view {
     uint64_t available; /* events before it can be pulled */
-    uint64_t written;   /* events before it have left the memory of those who decide */
+    uint64_t written;   /* events before it are written, not only in the memory of the journal */
     uint64_t appended;  /* events before it have been decided */
-    bool advancing;     /* what is appended will become available; false: not as things are */
+    /* True: everything appended will become available; false: at present it will not. */
+    bool advancing;
 };
 
 struct source;
@@ -58,15 +60,15 @@ struct source_ops {
     void (*close)(struct source *source);
 };
 
-/* The head of every implementation's own struct. */
+/* The first member of the struct of every implementation. */
 struct source {
     const struct source_ops *ops;
 };
 
 /*
- * The next pull begins at this position, which lies between two events; a new source is at 0. OK;
- * DAMAGED (also if the journal does not reach back so far, or if no event begins there); IO_FAILED.
- * `problem` gets a sentence.
+ * The next pull begins at this position, which must be between two events. A new source is at 0.
+ * OK; DAMAGED (also if the journal has no events from so early, or if no event begins there);
+ * IO_FAILED. `problem` gets a sentence.
  */
 static inline enum status source_seek(struct source *source, uint64_t position, char *problem,
                                       size_t size)
@@ -75,13 +77,14 @@ static inline enum status source_seek(struct source *source, uint64_t position, 
 }
 
 /*
- * Pulls up to `most` events, which is not 0, and goes behind them. OK: at least one, or none if
- * nothing is available now. DAMAGED, IO_FAILED: none, and `problem` gets a sentence; the position
- * stays, and the next pull tries again.
+ * Pulls up to `most` events (not 0) and advances the position past them. OK: the run has at least
+ * one event, or none if none is available now. DAMAGED, IO_FAILED: the run is empty, `problem` has
+ * a sentence, the position is unchanged, and the next pull tries again.
  */
 static inline enum status source_pull(struct source *source, size_t most, struct source_run *run,
                                       char *problem, size_t size)
 {
+    ASSERT(most > 0);
     return source->ops->pull(source, most, run, problem, size);
 }
 
@@ -92,9 +95,9 @@ static inline uint64_t source_position(struct source *source)
 }
 
 /*
- * Nobody needs the events before this position any more: the journal may remove them, now, later or
- * never. It never removes others. OK or IO_FAILED; then some of them are still there, which is
- * harmless.
+ * The events before this position are not needed any more: the journal may remove them now, later
+ * or never. It never removes other events. IO_FAILED: some of these events could not be removed,
+ * which is harmless.
  */
 static inline enum status source_acknowledge(struct source *source, uint64_t position)
 {
@@ -106,29 +109,30 @@ static inline void source_view(struct source *source, struct source_view *out)
     source->ops->view(source, out);
 }
 
-/* Asks that what has been appended become available soon; does not wait. */
+/* Requests that everything appended become available soon. It does not wait. */
 static inline void source_hurry(struct source *source)
 {
     source->ops->hurry(source);
 }
 
 /*
- * Waits until an event after the position `beyond` is available, until the monotonic clock says
- * `until_ns`, or until source_wake was called since the last wait. It may also return early: the
- * caller looks itself. UINT64_MAX: whatever becomes available; for ever.
+ * Waits until an event after the position `beyond` is available, until the monotonic clock reaches
+ * `until_ns`, or until source_wake was called after the last wait. It may also return early, so the
+ * caller must check. `beyond` UINT64_MAX: does not wait for events. `until_ns` UINT64_MAX: has no
+ * time limit.
  */
 static inline void source_wait(struct source *source, uint64_t beyond, uint64_t until_ns)
 {
     source->ops->wait(source, beyond, until_ns);
 }
 
-/* Ends a source_wait, or the next one if none is under way. */
+/* Ends the present source_wait, or the next one if none is running. */
 static inline void source_wake(struct source *source)
 {
     source->ops->wake(source);
 }
 
-/* No call may be under way. */
+/* Frees the source. No other call may be running. */
 static inline void source_close(struct source *source)
 {
     source->ops->close(source);

@@ -1,6 +1,7 @@
 /*
- * The filters follow events as they would have with the store beside them: what the first event on
- * a reaction says about the store is as true when the store has long gone on.
+ * The filters are updated with the same events as when the store was changed. What the first event
+ * on a reaction says about the store was true at that time, so the result is correct although the
+ * store is already further.
  */
 #include "project/catch_up.h"
 
@@ -9,9 +10,9 @@
 #include "base/assert.h"
 
 struct target {
-    struct store_applier *applier; /* NULL: there already */
-    struct filters *filters;       /* NULL: none */
-    struct trends *trends;         /* likewise */
+    struct store_applier *applier; /* NULL: it has these events already */
+    struct filters *filters;       /* NULL: there are none */
+    struct trends *trends;         /* NULL: there are none */
     uint32_t now_s;
 };
 

@@ -1,11 +1,11 @@
 /*
- * The rows that come out are the rows worked on: flat arrays of what the store takes, in the order
- * of first mention, and beside each array an index by hash with linear probing, never more than
- * half full. Taking closes the gaps in place and copies nothing.
+ * The result is built in the arrays that are worked on: flat arrays of rows as the store takes
+ * them, in the order of first occurrence. Each array has an index by hash with linear probing,
+ * which is never more than half full. fold_take closes the gaps in these arrays and copies nothing.
  *
- * A slot of an index holds 32 bits of hash and a serial number. Serials go on from window to
- * window, and a slot with a serial of an earlier one is empty; so clearing a window costs nothing,
- * however large it was.
+ * A slot of an index has 32 bits of hash and a serial number. Serial numbers continue from window
+ * to window, and a slot with a serial number of an earlier window is empty. So clearing a window
+ * costs nothing, however large it was.
  */
 #include "project/fold.h"
 
@@ -16,22 +16,22 @@
 #include "base/hash.h"
 
 #define FOLD_MAGIC   0x666f6c64U
-#define ROWS_MIN     64 /* of each array, always there: any one event fits */
+#define ROWS_MIN     64 /* smallest size of each array: any single event fits */
 #define ROWS_MAX     (1U << 30)
-#define BUDGET_SHARE 16 /* one part in so many is taken at once */
+#define BUDGET_SHARE 16 /* this fraction of the budget is taken at the beginning */
 
 _Static_assert(1 + LIMIT_EXCLUSIVE <= ROWS_MIN, "an empty window takes any event");
 _Static_assert((ROWS_MIN & (ROWS_MIN - 1)) == 0, "indexes are masked");
 
-/* An array, and its index unless it needs none. */
+/* An array with its index, if it needs one. */
 struct rows {
     void *at;
     size_t row_bytes;
     uint32_t used;
     uint32_t capacity; /* a power of two */
-    uint64_t *slots;   /* twice the capacity; low half: serial, high half: hash */
+    uint64_t *slots;   /* twice the capacity; low half: serial number, high half: hash */
     uint32_t mask;
-    uint32_t floor; /* serials up to this are of earlier windows */
+    uint32_t floor; /* serial numbers up to this are from earlier windows */
     bool indexed;
 };
 
@@ -53,7 +53,7 @@ static size_t rows_bytes(const struct rows *rows, uint32_t capacity)
     return capacity * (rows->row_bytes + (rows->indexed ? 2 * sizeof(*rows->slots) : 0));
 }
 
-/* Puts the slots of this window where they belong in an index twice as long or more. */
+/* Copies the slots of this window into an index of at least twice the size. */
 static void slots_move(const struct rows *rows, uint64_t *slots, uint32_t mask)
 {
     ASSERT(rows->slots == NULL || mask > rows->mask);
@@ -81,7 +81,7 @@ static bool slots_grow(struct rows *rows, uint32_t capacity)
     return true;
 }
 
-/* The old array counts until the new one is there, as it does with the machine. */
+/* Both arrays are charged while the contents are copied, because both exist then. */
 static bool rows_grow(struct rows *rows, struct memory_budget *budget, uint32_t capacity)
 {
     ASSERT(capacity > rows->capacity && capacity >= ROWS_MIN && capacity <= ROWS_MAX);
@@ -116,7 +116,7 @@ static bool rows_reserve(struct fold *fold, struct rows *rows, uint32_t more)
     return rows->capacity < ROWS_MAX && rows_grow(rows, fold->budget, rows->capacity * 2);
 }
 
-/* Serials are never used twice while a slot may still hold one. */
+/* A serial number is never used again while a slot may still have it. */
 static void rows_clear(struct rows *rows)
 {
     ASSERT(rows->used <= rows->capacity);
@@ -136,7 +136,10 @@ static uint32_t power_at_least(uint64_t least)
     return power;
 }
 
-/* The least of each, then room for a full window, or as much of that as may be taken at once. */
+/*
+ * Allocates the smallest size of each array, and then a full window, or as much of it as may be
+ * taken at the beginning.
+ */
 static bool fold_first_rows(struct fold *fold)
 {
     struct rows *all[4] = {&fold->reactions, &fold->counts, &fold->names, &fold->tokens};
@@ -147,7 +150,8 @@ static bool fold_first_rows(struct fold *fold)
     for (uint32_t usual = power_at_least(fold->events_max); usual > ROWS_MIN; usual /= 2) {
         size_t bytes = rows_bytes(&fold->reactions, usual) + rows_bytes(&fold->counts, usual);
         if (bytes <= share && rows_grow(&fold->reactions, fold->budget, usual)) {
-            (void)rows_grow(&fold->counts, fold->budget, usual); /* or later, as it is needed */
+            /* Otherwise later, when it is needed. */
+            (void)rows_grow(&fold->counts, fold->budget, usual);
             break;
         }
     }
@@ -194,7 +198,7 @@ void fold_free(struct fold *fold)
     free(fold);
 }
 
-/* The number of a new row whose slot this becomes; room was made before. */
+/* The number of a new row for this slot; the caller has made room before. */
 static uint32_t row_make(struct rows *rows, uint32_t slot, uint32_t hash)
 {
     ASSERT(rows->used < rows->capacity);
@@ -209,7 +213,7 @@ static bool reaction_is(const struct store_reaction *row, const struct event *ev
            row->kind == kind;
 }
 
-/* The row of the event's reaction of this kind. If there was none before it is new and not filled. */
+/* The row of the event's reaction of this kind. A row that did not exist is new and not filled. */
 static struct store_reaction *reaction_find(struct fold *fold, const struct event *event,
                                             uint8_t kind, bool *is_new)
 {
@@ -229,7 +233,10 @@ static struct store_reaction *reaction_find(struct fold *fold, const struct even
     }
 }
 
-/* False if it is so already. A time of 0 would look absent: second 0 counts as second 1. */
+/*
+ * False: the reaction has this state already. A time of 0 would mean "not set", so second 0 becomes
+ * second 1.
+ */
 static bool reaction_put(struct fold *fold, const struct event *event, uint8_t kind, bool live)
 {
     bool is_new = false;
@@ -264,7 +271,7 @@ static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t
     }
 }
 
-/* A SET or a CLEAR, with the kinds that it cleared beside its own. */
+/* Adds a SET or a CLEAR, including the other kinds that it cleared. */
 static enum status add_reaction(struct fold *fold, const struct event *event)
 {
     ASSERT(event->cleared_count <= LIMIT_EXCLUSIVE);
@@ -346,7 +353,10 @@ size_t fold_events(const struct fold *fold)
     return fold->events;
 }
 
-/* Changes stay in order, those that only passed come behind them; how many changes there are. */
+/*
+ * Puts transient reactions after the changes, which keep their order. Returns the number of
+ * changes.
+ */
 static size_t reactions_part(struct store_reaction *rows, size_t count)
 {
     size_t kept = 0;

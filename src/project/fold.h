@@ -1,14 +1,17 @@
 /*
- * Folding a window of events to its net effect: for each (user, kind, item) at most one change, or
- * none if it ends as it began; for each (item, counter) one sum, or none if it is 0. The first
- * event on a reaction tells what the store has: a SET says absent, a CLEAR says live.
+ * Reduces a window of events to its net effect: for each (user, kind, item) at most one change, or
+ * none if the reaction ends as it began; for each (item, counter) one sum, or none if the sum is 0.
+ * The first event on a reaction says what the store has: a SET means that the reaction is not set
+ * there, a CLEAR that it is.
  *
- * A reaction that was set and cleared again is no change, but whoever knows that it was set has to
- * hear that it is not any more: it has passed, and when it was cleared is part of the outcome. So
- * what is remembered as cleared, and when, is the same in any cut into windows.
+ * A reaction that was set and cleared again within the window is no change. But a client may have
+ * seen that it was set, and has to learn that it was cleared. Therefore it is reported as
+ * *transient*, with the time at which it was cleared. So what is remembered as cleared, and when,
+ * does not depend on how the events are divided into windows.
  *
- * Owned and used by one thread. Its memory is charged to the budget: a share of it at once, so that
- * windows stay large when the budget is spent, and more as it grows, up to what fold_is_full says.
+ * One thread owns and uses a fold. Its memory is charged to the budget: a share of it at the
+ * beginning, so that windows stay large even when the budget is used up, and more as it grows, up
+ * to the size at which fold_is_full is true.
  */
 #ifndef LAUD_PROJECT_FOLD_H
 #define LAUD_PROJECT_FOLD_H
@@ -24,24 +27,27 @@
 struct fold;
 
 /*
- * `events_max`: a window is full after so many. `seed`: keeps those who choose ids from choosing
- * where they go; the outcome does not depend on it. NULL: no memory.
+ * `events_max`: a window is full after so many events. `seed`: a secret number for hashing, so that
+ * clients cannot choose ids with equal hashes; the result does not depend on it. NULL: there is no
+ * memory.
  */
 struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t seed);
 void fold_free(struct fold *fold);
 
 /*
- * OK; NO_MEMORY: the window is full, or cannot grow, and the event was not taken: take what is
- * there and clear, then add again; an empty window takes any event. DAMAGED: the event contradicts
- * the ones before it in this window, which is good for nothing any more but to be cleared.
+ * Adds an event. NO_MEMORY: the window is full or cannot grow, and the event was not added; the
+ * caller takes the net effect, clears the window and adds the event again. An empty window accepts
+ * any event. DAMAGED: the event contradicts earlier ones of this window, which can then only be
+ * cleared.
  */
 enum status fold_add(struct fold *fold, const struct event *event);
 bool fold_is_full(const struct fold *fold);
-size_t fold_events(const struct fold *fold); /* added since the last clear */
+size_t fold_events(const struct fold *fold); /* events added since the last clear */
 
 /*
- * The net effect, in the order in which keys first came up; valid until the window is cleared, and
- * nothing can be added before that. `position` is what it reaches. Horizons and newest_s are 0.
+ * Returns the net effect, in the order in which the keys first occurred. It is valid until the
+ * window is cleared; nothing can be added before that. `position` is the position after the last
+ * event. Horizons and newest_s are 0.
  */
 void fold_take(struct fold *fold, uint64_t position, struct store_changes *changes);
 void fold_clear(struct fold *fold);

@@ -1,7 +1,7 @@
 /*
- * The thread, and what others see of it. It waits on its source: until there is enough for a full
- * window, until the last one began long enough ago, or until somebody wants a position reached or has
- * it stop. Whoever changes `wanted` or `stopping` wakes the source.
+ * The thread and the public functions. The thread waits on its source until there are enough events
+ * for a full window, until the last window began long enough ago, or until another thread wants a
+ * position reached or stops the projector. Whoever changes `wanted` or `stopping` wakes the source.
  */
 #include "project/projector.h"
 
@@ -16,12 +16,12 @@
 #include "base/clock.h"
 #include "project/private.h"
 
-#define TIDY_MS     1    /* between looks at whether it is time to tidy the filters again */
-#define TAIL_MS     1    /* between looks at the source for its last events, when stopping */
-#define RETRY_MS    1000 /* before what was not possible is tried again */
-#define FINISH_MS   5000 /* for what has gathered, when stopping */
-#define NICE        19   /* those who answer come first */
-#define EVENT_BYTES 32   /* of a usual event: a like with narrow ids */
+#define TIDY_MS     1    /* interval for checking whether the filters need work */
+#define TAIL_MS     1    /* interval for checking the source for its last events when stopping */
+#define RETRY_MS    1000 /* pause before a failed step is tried again */
+#define FINISH_MS   5000 /* time for the remaining events when stopping */
+#define NICE        19   /* threads that answer clients have priority */
+#define EVENT_BYTES 32   /* bytes of a typical event: a like with narrow ids */
 
 static bool projector_init(struct projector *projector, char *problem, size_t size)
 {
@@ -58,6 +58,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
 struct projector *projector_new(const struct projector_options *options, char *problem, size_t size)
 {
     ASSERT(options->window_events > 0 && options->checkpoint_bytes > 0);
+    ASSERT(options->source != NULL && options->applier != NULL && options->filters != NULL);
     struct projector *projector = calloc(1, sizeof(*projector));
     if (projector == NULL) {
         snprintf(problem, size, "there is no memory for the projector");
@@ -108,7 +109,7 @@ static bool is_wanted(struct projector *projector, uint64_t position)
     return wanted;
 }
 
-/* Until then, or until it is to stop: then true. */
+/* Waits until this time or until the projector has to stop. True: it has to stop. */
 static bool wait_until(struct projector *projector, uint64_t until_ms)
 {
     while (!is_stopping(projector) && now_ms() < until_ms)
@@ -123,7 +124,7 @@ static bool wait_for_stop(struct projector *projector)
     return true;
 }
 
-/* Until the next window should begin: false; or until it is to stop: true. */
+/* Waits until the next window should begin (false) or until the projector has to stop (true). */
 static bool wait_for_window(struct projector *projector, uint64_t began_ms)
 {
     uint64_t due_ms = began_ms + projector->options.window_ms;
@@ -144,7 +145,7 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
     return true;
 }
 
-/* Is there something that is not available yet, and will be? */
+/* Are there events that are not available yet but will be? */
 static bool is_tail_coming(const struct projector *projector)
 {
     struct source_view view;
@@ -153,12 +154,12 @@ static bool is_tail_coming(const struct projector *projector)
 }
 
 /*
- * Applies all that was appended, then makes a checkpoint. Unless it syncs with each commit, the
- * journal is asked only now for its last events (projector_step), so this loop waits for them. Whether
- * more events are coming is asked before each step: a step that then finds nothing to apply has seen
- * everything. Asked after the step, events that became durable between the two would be left to the
- * next start. A stop is not held up for long: what remains is in the journal, and is replayed at the
- * next start.
+ * Applies everything that was appended, then makes a checkpoint. Unless the journal syncs with each
+ * commit, it is asked only now for its last events (projector_step), so this loop waits for them.
+ * Before each step it checks whether more events are expected: if that step then finds nothing to
+ * apply, everything has been applied. With the check after the step, events that became durable
+ * between the two would be missed until the next start. The time for stopping is limited: what
+ * remains is in the journal and is replayed at the next start.
  */
 void projector_finish(struct projector *projector)
 {
@@ -183,7 +184,8 @@ static void *projector_run(void *argument)
     struct projector *projector = argument;
     CHECK_MAGIC(projector, PROJECTOR_MAGIC);
     pthread_setname_np(pthread_self(), "projector");
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* refused, it runs as the others do */
+    /* If this is refused, the thread has normal priority. */
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
     for (bool stopping = false; !stopping;) {
         uint64_t began_ms = now_ms();
         enum projector_step step = projector_step(projector);

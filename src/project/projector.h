@@ -1,12 +1,12 @@
 /*
  * The projector: the thread that writes events from a source (journal/source.h) to the store. It
- * pulls events in windows by time and by size, folds each window to its net effect and applies that
- * with the position it reaches, in one step. After so many bytes of journal, and when it stops, it
- * makes a checkpoint: the store is flushed, the windowed boards and the filters are saved, and the
- * events that nobody needs any more are acknowledged.
+ * pulls events in windows, bounded by time and size, reduces each window to its net effect, and
+ * applies this together with the new position in one step. After a certain number of journal bytes,
+ * and when it stops, it makes a checkpoint: it flushes the store, saves the windowed boards and the
+ * filters, and acknowledges the events that are not needed any more.
  *
- * Killed at any point, it goes on from the store's position; what it applied already is not
- * applied again.
+ * If the process is killed at any point, the projector continues from the position of the store;
+ * nothing is applied twice.
  */
 #ifndef LAUD_PROJECT_PROJECTOR_H
 #define LAUD_PROJECT_PROJECTOR_H
@@ -24,78 +24,86 @@
 #include "time/timeline.h"
 #include "trend/trends.h"
 
-/* Called by the projector's thread after each window, and when its state changes. */
+/* The projector's thread calls this after each window and when its state changes. */
 typedef void projector_moved_fn(void *context, uint64_t position);
 
 /*
- * Called by the projector's thread in a checkpoint, when the store is flushed at this position and the
- * journal still has everything since the one before: whoever keeps a file beside the store saves it.
+ * The projector's thread calls this in a checkpoint, when the store is flushed at this position and
+ * the journal still has everything since the last checkpoint. Code that keeps a file in addition to
+ * the store saves it now.
  */
 typedef void projector_save_fn(void *context, uint64_t position);
 
 /*
- * Called by the projector's thread if it fails for good, once: nothing more goes to the store until the
- * next start. `why` is one sentence, as in the stats.
+ * The projector's thread calls this once if it fails for good: nothing more is written to the store
+ * until the next start. `why` is one sentence, the same as in the stats.
  */
 typedef void projector_failed_fn(void *context, const char *why);
 
-/* All that is pointed to outlives the projector. */
+/* Everything that these pointers refer to must outlive the projector. */
 struct projector_options {
     const char *filter_path;
-    struct source *source; /* of the journal; only the projector uses it */
+    struct source *source; /* only the projector uses this source */
     struct store_applier *applier;
-    struct store_admin *admin; /* for filters_move, and for what is wrong after a failure */
-    struct filters *filters;   /* as of the store's position */
+    /* For filters_move, and for the state of the store after a failure. */
+    struct store_admin *admin;
+    struct filters *filters; /* at the position of the store */
     const char *trend_path;
-    struct trends *trends; /* as of the store's position; NULL: none are kept */
-    bool trends_pass;      /* what is carried is of other times: no window has it */
+    struct trends *trends; /* at the position of the store; NULL: there are no windowed boards */
+    /* True: the events are from other times (an import), so no windowed board counts them. */
+    bool trends_pass;
     struct memory_budget *budget;
-    uint64_t trend_position;   /* what the file at trend_path stands for; 0: there is none */
-    uint64_t filter_position;  /* what the file at filter_path stands for; 0: there is none */
-    uint64_t window_ms;        /* a window is at least so long, unless there is much to do */
-    size_t window_events;      /* and at most so large */
-    uint64_t checkpoint_bytes; /* of journal between checkpoints */
+    uint64_t trend_position;   /* position of the file at trend_path; 0: there is none */
+    uint64_t filter_position;  /* position of the file at filter_path; 0: there is none */
+    uint64_t window_ms;        /* shortest duration of a window, unless there are many events */
+    size_t window_events;      /* most events of a window */
+    uint64_t checkpoint_bytes; /* bytes of journal between checkpoints */
     uint32_t token_ttl_s;
     uint32_t changes_ttl_s;
-    struct timeline *timeline; /* of recorded times; NULL: they are those of the clock */
-    uint64_t seed;             /* any number that nobody can guess, see fold.h */
-    bool keep_journal;         /* nothing is acknowledged, so all events stay */
+    struct timeline *timeline; /* for recorded times; NULL: they are those of the clock */
+    uint64_t seed;             /* a secret random number, see fold.h */
+    /* True: nothing is acknowledged, so the journal keeps all events. */
+    bool keep_journal;
     projector_moved_fn *moved;
-    projector_save_fn *save;     /* may be NULL, as may `moved` */
-    projector_failed_fn *failed; /* likewise */
+    projector_save_fn *save;     /* may be NULL, like `moved` */
+    projector_failed_fn *failed; /* may be NULL */
     void *context;
 };
 
 struct projector_stats {
     enum projector_state state;
-    const char *sentence; /* "ok", or why it makes no progress; valid as long as the projector */
-    uint64_t position;    /* applied */
-    uint64_t checkpoint;  /* flushed and saved */
-    uint64_t lag_bytes;   /* of journal, from applied to written */
-    uint64_t lag_events;  /* about */
+    /* "ok", or why there is no progress; valid while the projector exists. */
+    const char *sentence;
+    uint64_t position;    /* everything before it is applied */
+    uint64_t checkpoint;  /* everything before it is flushed and saved */
+    uint64_t lag_bytes;   /* journal bytes that are written but not applied */
+    uint64_t lag_events;  /* an estimate */
     uint64_t lag_ms;      /* age of the oldest event not yet applied; 0: there is none */
     uint64_t windows;     /* since start */
-    uint64_t events;      /* since start, taken from the journal */
-    uint64_t changes;     /* rows they came to */
+    uint64_t events;      /* events read from the journal since the start */
+    uint64_t changes;     /* changed rows that resulted from these events */
     uint64_t checkpoints; /* since start */
 };
 
 struct projector;
 
-/* NULL: no memory, no thread, or the journal cannot be read from the store's position on; `problem`
- * says which. */
+/*
+ * NULL: there is no memory, no thread can be started, or the journal cannot be read from the
+ * store's position on; `problem` says which.
+ */
 struct projector *projector_start(const struct projector_options *options, char *problem,
                                   size_t size);
-/* Any thread. */
+/* Any thread may call. */
 void projector_stats(struct projector *projector, struct projector_stats *out);
 /*
- * Any thread: has the next window begin at once and waits until everything before the position is
- * applied. False: not within the time, or not at all as things are.
+ * Starts the next window at once and waits until everything before the position is applied. False:
+ * not within the time, or at present not at all. Any thread may call.
  */
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms);
 /*
- * Has what was appended brought to disk and applies it, for a few seconds, makes a checkpoint, ends
- * the thread; the journal is still open, and nobody appends to it any more.
+ * Applies everything that was appended, for at most a few seconds, makes a checkpoint and ends the
+ * thread. The journal must still be open, and nobody may append to it any more. Frees the
+ * projector.
  */
 void projector_stop(struct projector *projector);
 

@@ -1,21 +1,22 @@
 /*
- * What the projector does, in the order that makes it safe to be killed anywhere:
+ * The work of the projector, in an order that makes it safe to be killed at any point:
  *
- *   a window   read and fold, filters_before, apply (data and position together), filters_after,
- *              count it on the windowed boards
- *   checkpoint flush the store (D), save the windowed boards (T = D), have other files saved that
- *              follow it, save the filters (F = D), acknowledge the events before the lesser of T
- *              and F
+ *     a window   read and fold, filters_before, apply (data and position together), filters_after,
+ *                count it on the windowed boards
+ *     checkpoint flush the store (position D), save the windowed boards (position T = D), let
+ *                others save their files, save the filters (position F = D), acknowledge the
+ *                events before the lower of T and F
  *
- * After a crash the store is at its last flush, D; the files of the boards and of the filters stand
- * for the same position or an earlier one, because they are written after the flush; and the journal
- * still has all from there on, because acknowledging comes last. A file that cannot be written stops
- * nothing: the journal is then kept from where the old one stands.
+ * After a crash the store has the position of its last flush, D. The files of boards and filters
+ * have the same position or an earlier one, because they are written after the flush. The journal
+ * still has everything from there on, because acknowledging is the last step. If a file cannot be
+ * written, the projector continues, and the journal keeps all events from the position of the old
+ * file on.
  *
- * Between windows the filters are tidied (filters_move).
+ * Between windows the filters are maintained (filters_move).
  *
- * A window that the store would not take is kept and tried again as it is: the filters already
- * know it, and must not be told twice. For the same reason no checkpoint is made then.
+ * A window that the store could not apply is kept and tried again unchanged: it is already in the
+ * filters and must not be added to them twice. For the same reason no checkpoint is made then.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,9 +28,9 @@
 #include "base/log.h"
 #include "project/private.h"
 
-#define TIDY_REST      1              /* so many quarters of what it took, nothing is tidied */
-#define TIDY_REST_BUSY 400            /* likewise while windows are full */
-#define TIDY_RETRY_NS  60000000000ULL /* after a failure */
+#define TIDY_REST      1 /* pause after work on the filters, in quarters of the time that it took */
+#define TIDY_REST_BUSY 400            /* the same while windows are full */
+#define TIDY_RETRY_NS  60000000000ULL /* pause after a failure */
 
 void projector_set_state(struct projector *projector, enum projector_state state)
 {
@@ -65,7 +66,7 @@ static enum projector_step step_fail(struct projector *projector, const char *wh
     return STEP_FAILED;
 }
 
-/* Of the store's answers, a lack of room passes; no other failure does. */
+/* Of the failures of the store only a lack of space or memory is temporary. */
 static enum projector_step store_refused(struct projector *projector, const char *what,
                                          enum status status)
 {
@@ -86,7 +87,7 @@ static uint64_t position_of(struct projector *projector)
     return projector->stats.position; /* only this thread changes it */
 }
 
-/* All that comes from here on is younger than the look at the journal. */
+/* All events that follow are younger than the last reading of the journal. */
 static enum projector_step step_idle(struct projector *projector)
 {
     pthread_mutex_lock(&projector->lock);
@@ -103,7 +104,8 @@ static enum projector_step window_begin(struct projector *projector)
     projector->read_ms = projector_now_ms(projector);
     source_view(projector->options.source, &view);
     if (view.appended > view.available)
-        source_hurry(projector->options.source); /* for the next window: nobody else may ask */
+        /* For the next window, because perhaps no other thread requests it. */
+        source_hurry(projector->options.source);
     if (view.available <= position_of(projector))
         return step_idle(projector);
     char problem[256];
@@ -119,7 +121,7 @@ static enum projector_step window_begin(struct projector *projector)
     return STEP_MOVED;
 }
 
-/* What is left over is either the event that did not fit, or younger than the reading. */
+/* An event that is not applied is either the one that did not fit, or younger than the reading. */
 static void publish(struct projector *projector)
 {
     const struct window *window = &projector->window;
@@ -182,14 +184,14 @@ static uint64_t moves_of(const struct projector *projector)
     return stats.moves;
 }
 
-/* Without the file of moved filters the next start would move them again. */
+/* If the file of rebuilt filters were not saved, the next start would rebuild them again. */
 bool projector_has_unsaved(const struct projector *projector)
 {
     return projector->stats.position > projector_saved(projector) ||
            moves_of(projector) != projector->moves_saved;
 }
 
-/* A file beside the store was written, or not: what it stands for now. */
+/* Updates the position of a file after an attempt to write it. */
 static void note_saved(struct projector *projector, int result, const char *path, uint64_t *saved)
 {
     ASSERT(*saved <= position_of(projector));
@@ -260,9 +262,10 @@ enum projector_step projector_checkpoint(struct projector *projector)
 }
 
 /*
- * For a part of this thread's time: those who answer come first anyway (NICE), and windows should not
- * wait long; while they are full nothing is begun, and what goes on nearly rests. Where it failed (no
- * memory, or the store does not read) nothing is lost but speed.
+ * Uses only a fraction of this thread's time: threads that answer clients have priority anyway
+ * (NICE), and windows should not wait long. While windows are full, no new rebuild begins, and a
+ * present one continues very slowly. After a failure (no memory, or the store cannot be read) only
+ * speed is lost.
  */
 void projector_tidy(struct projector *projector, bool busy)
 {
@@ -283,7 +286,7 @@ void projector_tidy(struct projector *projector, bool busy)
     projector->tidy_next_ns = began_ns + took_ns + pause_ns;
 }
 
-/* A checkpoint that is due comes first: while none can be made, no more is put on top. */
+/* A checkpoint that is due is made first: as long as it fails, nothing more is applied. */
 enum projector_step projector_step(struct projector *projector)
 {
     if (projector->failed)

@@ -1,9 +1,9 @@
 /*
- * How old an idempotency token or a cleared reaction may get is measured by the events themselves, not by a clock: the
- * same journal gives the same store, whenever it is read.
+ * The age of idempotency tokens and cleared reactions is measured by the times of events and not by
+ * a clock: the same journal always results in the same store, whenever it is read.
  *
- * A window ends where a slice of the windowed boards does, so that it belongs to one of them. Times
- * that fall end nothing: they count as the newest one.
+ * A window ends where a slice of the windowed boards ends, so that it belongs to one slice. A time
+ * that is earlier than the newest one counts as the newest and ends no window.
  */
 #include "project/window.h"
 
@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "trend/trends.h"
 
-#define PULL_EVENTS 256 /* at a time */
+#define PULL_EVENTS 256 /* events pulled at a time */
 
 enum status window_open(struct window *window, const struct window_options *options,
                         uint64_t position, char *problem, size_t size)
@@ -37,14 +37,14 @@ void window_close(struct window *window)
     *window = (struct window){0};
 }
 
-/* Is this event of a later slice than those before it? */
+/* Does this event belong to a later slice than those before it? */
 static bool window_turns(const struct window *window, const struct event *event)
 {
     return fold_events(window->fold) > 0 &&
            event->time_s / TREND_SLICE_S > window->newest_s / TREND_SLICE_S;
 }
 
-/* NO_MEMORY: it does not fit this window any more, and was not taken. */
+/* NO_MEMORY: the event does not fit into this window and was not added. */
 static enum status take_event(struct window *window, const struct event *event)
 {
     enum status status =
@@ -62,7 +62,9 @@ static enum status take_event(struct window *window, const struct event *event)
     return status;
 }
 
-/* Makes sure of the next event: OK, and then there is none if all of the run is taken. */
+/*
+ * Pulls a new run if all events of the present run are taken. After OK the run may still be empty.
+ */
 static enum status next_event(struct window *window, char *problem, size_t size)
 {
     if (window->taken < window->run.count)
@@ -73,7 +75,10 @@ static enum status next_event(struct window *window, char *problem, size_t size)
     return status;
 }
 
-/* Takes events of the run up to the limit: OK, also if there are none; NO_MEMORY: it is full. */
+/*
+ * Adds events of the run up to the limit. OK, also if there are none; NO_MEMORY: the window is
+ * full.
+ */
 static enum status take_run(struct window *window, uint64_t limit, char *problem, size_t size)
 {
     const struct source_run *run = &window->run;
@@ -131,7 +136,7 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
     return STATUS_OK;
 }
 
-/* What is wrong with the journal is met again, and reported, by window_read. */
+/* window_read meets the same error of the journal again and reports it. */
 uint32_t window_peek(struct window *window)
 {
     char problem[256];

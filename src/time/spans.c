@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 
-/* Its place in the table. */
+/* The index of the span of a recorded time. */
 static uint32_t span_of(const struct spans *spans, uint32_t recorded_s)
 {
     ASSERT(spans->count > 0 && spans->count <= SPANS_MAX);
@@ -36,7 +36,10 @@ uint32_t spans_past(const struct spans *spans, uint32_t recorded_s, uint32_t now
     return now_s;
 }
 
-/* A clock that was put forward leaves a gap between two spans: what falls into it ends the first. */
+/*
+ * A clock that was set forward makes a gap between two spans: times in the gap belong to the end of
+ * the first span.
+ */
 uint32_t spans_recorded(const struct spans *spans, uint32_t shown_s)
 {
     ASSERT(spans->count == 0 || spans->list[0].from_s == 0);
@@ -53,13 +56,13 @@ uint32_t spans_recorded(const struct spans *spans, uint32_t shown_s)
 
 static void span_remove(struct spans *spans, uint32_t at)
 {
-    ASSERT(at > 0 && at < spans->count); /* the first span stays */
+    ASSERT(at > 0 && at < spans->count); /* the first span is never removed */
     struct time_span *span = spans->list + at;
     spans->count--;
     memmove(span, span + 1, (spans->count - at) * sizeof *span);
 }
 
-/* By how much shown times change if a span takes the offset of the one before it. */
+/* By how much shown times change if a span gets the offset of the span before it. */
 static uint32_t span_difference(const struct spans *spans, uint32_t at)
 {
     ASSERT(at > 0 && at < spans->count);
@@ -90,5 +93,6 @@ void spans_add(struct spans *spans, uint32_t last_s, uint32_t offset_s)
         spans_make_room(spans);
     spans->list[spans->count++] = (struct time_span){.from_s = last_s + 1, .offset_s = offset_s};
     ASSERT(spans->count > 1 && spans->count <= SPANS_MAX);
-    ASSERT(spans->list[spans->count - 2].from_s <= last_s); /* spans are in the order of time */
+    /* Spans are in rising order of time. */
+    ASSERT(spans->list[spans->count - 2].from_s <= last_s);
 }

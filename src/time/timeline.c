@@ -73,7 +73,8 @@ void timeline_follow(struct timeline *timeline, const _Atomic uint32_t *newest_s
 uint32_t timeline_offset(uint32_t offset_s, int64_t step_s, uint64_t wall_s, uint32_t newest_s)
 {
     uint64_t offset = offset_s;
-    uint64_t next = wall_s > newest_s ? 0 : newest_s + 1ULL - wall_s; /* right behind the newest */
+    /* The offset with which times continue directly after the newest one. */
+    uint64_t next = wall_s > newest_s ? 0 : newest_s + 1ULL - wall_s;
     if (next == 0 || wall_s + offset + TIMELINE_HOLD_S < newest_s || wall_s + offset > TIMELINE_END)
         offset = next;
     else if (step_s > TIMELINE_HOLD_S && offset > next)
@@ -139,11 +140,11 @@ static void say_span(uint32_t before_s, uint32_t offset_s, uint64_t wall_s, uint
                  clock, offset_s, before_s);
 }
 
-/* The table with another offset, on disk first. OK, or CLOCK_UNWRITTEN. */
+/* Adds an offset to the table and writes it to disk first. OK, or CLOCK_UNWRITTEN. */
 static enum status change_offset(struct timeline *timeline, uint32_t offset_s, uint32_t newest_s,
                                  struct moment now)
 {
-    struct spans spans = timeline->spans; /* only we write it */
+    struct spans spans = timeline->spans; /* only this function writes it */
     uint32_t before_s = spans_offset(&spans);
     spans_add(&spans, newest_s, offset_s);
     ASSERT(offset_s != before_s && spans_offset(&spans) == offset_s);
@@ -160,7 +161,7 @@ static enum status change_offset(struct timeline *timeline, uint32_t offset_s, u
     return STATUS_OK;
 }
 
-/* Under the lock: the pair is of this moment if it is OK. */
+/* Call it under the lock. If the result is OK, the pair belongs to this moment. */
 static enum status turn(struct timeline *timeline, struct moment now, uint32_t newest_s)
 {
     uint64_t pair = atomic_load(&timeline->pair), wall_s = now.wall_ms / 1000;
@@ -169,7 +170,10 @@ static enum status turn(struct timeline *timeline, struct moment now, uint32_t n
     ASSERT(offset_s == spans_offset(&timeline->spans)); /* only this function changes both */
     if (wall_s >= TIMELINE_WALL_END)
         return STATUS_CLOCK_WRONG;
-    /* modulo 2^32, so that 68 years and more look like the other direction: only the offset's size differs */
+    /*
+     * Modulo 2^32, so a step of 68 years or more looks like one in the other direction; that only
+     * changes the size of the offset
+     */
     int64_t step_s = timeline->begun ? (int32_t)(skew_s - (uint32_t)pair) : 0;
     uint32_t next_s = timeline_offset(offset_s, step_s, wall_s, newest_s);
     if (next_s == UINT32_MAX)
@@ -185,7 +189,10 @@ static enum status turn(struct timeline *timeline, struct moment now, uint32_t n
     return STATUS_OK;
 }
 
-/* The clock is read under the lock: who waited for it would come with a time from before a step. */
+/*
+ * The clock is read under the lock: a thread that read it before waiting for the lock could have a
+ * time from before a step.
+ */
 uint32_t timeline_turn(struct timeline *timeline)
 {
     ASSERT(timeline->clock != NULL && timeline->newest_s != NULL);

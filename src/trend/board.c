@@ -1,7 +1,7 @@
 /*
- * After a turn only slices of that very time are open, at most one on each level; all others are
- * closed, and what they hold is in the level above as well. So for a window of one level, what is
- * open on the levels below is what its own slices do not have yet.
+ * After trend_board_turn only slices of that time are open, at most one on each level; all others
+ * are closed, and their sums are also in the level above. So for a window of one level, the open
+ * slices of the levels below have exactly what its own slices do not have yet.
  */
 #include "trend/board.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 
-#define HALVE_MIN 64 /* rows of a slice that is worth halving to make room */
+#define HALVE_MIN 64 /* smallest number of rows for which halving a slice is worthwhile */
 
 static const struct {
     uint32_t slice_s;
@@ -72,7 +72,7 @@ bool trend_board_is_empty(const struct trend_board *board)
     return board->slices[0] == NULL && board->slices[1] == NULL && board->slices[2] == NULL;
 }
 
-/* With room for some items, so that one can always be added. */
+/* Makes a slice with room for some items, so that one can always be added. */
 static struct slice *slice_new(struct trend_space *space, uint32_t number)
 {
     if (!space_take(space, sizeof(struct slice)))
@@ -87,7 +87,7 @@ static struct slice *slice_new(struct trend_space *space, uint32_t number)
     return NULL;
 }
 
-/* Gives up half of what the largest closed slice has. */
+/* Drops half of the rows of the largest closed slice. */
 static void board_halve(struct trend_board *board, struct trend_space *space)
 {
     struct slice *largest = NULL;
@@ -98,13 +98,13 @@ static void board_halve(struct trend_board *board, struct trend_space *space)
                 largest = slice;
     if (largest == NULL)
         return;
-    ASSERT(largest->closed); /* an open slice is still added to */
+    ASSERT(largest->closed); /* rows are still added to an open slice */
     sums_prune(&largest->sums, space, &largest->loss);
     sums_close(&largest->sums, space);
     space->pruned++;
 }
 
-/* The slice of this number, the newest of its level; NULL: no memory. */
+/* Finds or makes the slice with this number, the newest of its level. NULL: there is no memory. */
 static struct slice *board_open(struct trend_board *board, struct trend_space *space, int level,
                                 uint32_t number)
 {
@@ -160,7 +160,7 @@ void trend_board_add(struct trend_board *board, struct trend_space *space, uint3
     }
 }
 
-/* To the level above. */
+/* Adds the sums of a slice to the level above. */
 static void board_carry(struct trend_board *board, struct trend_space *space, int level,
                         uint32_t time_s)
 {
@@ -182,7 +182,7 @@ static void board_expire(struct trend_board *board, struct trend_space *space, i
                          uint32_t now)
 {
     struct slice **at = &board->slices[level];
-    ASSERT(*at == NULL || (*at)->number <= now); /* no slice is of the future */
+    ASSERT(*at == NULL || (*at)->number <= now); /* no slice is in the future */
     while (*at != NULL && now - (*at)->number < levels[level].slices)
         at = &(*at)->older;
     slices_free(*at, space);

@@ -1,7 +1,8 @@
 /*
- * Why prune by halves: one pass over all rows for as many additions as it made room for. Why in
- * two directions: an id that comes back after it was let go is counted from 0, which is too little
- * if it had risen, and too much if it had fallen.
+ * Why half of the rows are dropped at once: the cost of one pass over all rows is shared by as many
+ * additions as it makes room for. Why there are two error bounds: an id that occurs again after it
+ * was dropped is counted from 0, which is too low if its sum was positive and too high if it was
+ * negative.
  */
 #include "trend/sums.h"
 
@@ -19,7 +20,7 @@ static size_t sums_bytes(const struct sums *sums)
     return sums->capacity * (sizeof(*sums->rows) + index);
 }
 
-/* The slot of an id: that of its row, or the empty one where it belongs. */
+/* The slot of an id: that of its row, or the empty slot where it belongs. */
 static uint32_t *slot_of(const struct sums *sums, struct id id, uint64_t seed)
 {
     uint32_t mask = sums->capacity * 2 - 1;
@@ -76,7 +77,7 @@ bool sums_add(struct sums *sums, struct trend_space *space, uint32_t most, struc
 {
     if (sums->capacity == 0 && !sums_grow(sums, space, ROWS_MIN))
         return false;
-    ASSERT(sums->slots != NULL); /* a closed slice has none and takes no more */
+    ASSERT(sums->slots != NULL); /* a closed slice has no index, and nothing is added to it */
     uint32_t *slot = slot_of(sums, id, space->seed);
     if (*slot != 0) {
         struct ranked *row = &sums->rows[*slot - 1];
@@ -110,8 +111,9 @@ void sums_select(struct ranked *rows, size_t count, size_t keep, uint64_t seed)
     while (first < keep && keep < past) {
         seed = hash_mix(seed, past);
         rows_swap(&rows[first], &rows[first + seed % (past - first)]);
-        size_t up = first + 1; /* those before it come before the pivot, which is the first */
-        size_t down = past;    /* those from here on come after it */
+        /* Rows before this index precede the pivot, which is the first row. */
+        size_t up = first + 1;
+        size_t down = past; /* rows from this index on follow the pivot */
         while (up < down) {
             if (ranked_order(rows[up], rows[first]) < 0)
                 up++;
@@ -137,7 +139,7 @@ void sums_loss_add(struct sums_loss *loss, struct sums_loss more)
     loss->over = sum_saturated(loss->over, more.over);
 }
 
-/* The furthest up and the furthest down of rows that go. */
+/* The highest and the lowest sum of the dropped rows. */
 static struct sums_loss loss_of(const struct ranked *rows, size_t count)
 {
     struct sums_loss loss = {0};

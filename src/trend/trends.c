@@ -1,6 +1,6 @@
 /*
- * New boards get no more than most of the memory, so that those there are can go on. One that was
- * refused is remembered for a week: it is not the same as one on which nothing happened.
+ * New boards may use only most of the memory, so that existing boards can still grow. A refused
+ * board is remembered for a week, because it is not the same as a board without changes.
  */
 #include "trend/trends.h"
 
@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "trend/trends_priv.h"
 
-#define ANSWER_PART    4 /* one in so many parts of the memory is for answers that are kept */
-#define NEW_BOARD_PART 4 /* and of the rest, the last one in so many is not for new boards */
+#define ANSWER_PART    4 /* 1 of this many shares of the memory is for stored answers */
+#define NEW_BOARD_PART 4 /* 1 of this many shares of the rest is not for new boards */
 #define WEEK_S         (7 * 86400)
 
 static void trends_init_locks(struct trends *trends)
@@ -107,35 +107,35 @@ struct board_row *trends_row(struct trends *trends, uint16_t type)
     return row;
 }
 
-/* Of the whole type also if there is no place for a mark of the board alone. */
+/* If there is no memory for the row of the type, the refusal is remembered for the whole type. */
 void trends_refuse(struct trends *trends, uint16_t type, uint8_t name, uint32_t time_s)
 {
     ASSERT(type < LIMIT_TYPES);
     struct board_row *row = name == TRENDS_ALL_NAMES ? NULL : trends->rows[type];
-    uint32_t *mark = row != NULL ? &row->refused_s[name] : &trends->refused_s[type];
-    trends->refused_count += *mark == 0;
-    *mark = time_s > 0 ? time_s : 1;
+    uint32_t *refused_s = row != NULL ? &row->refused_s[name] : &trends->refused_s[type];
+    trends->refused_count += *refused_s == 0;
+    *refused_s = time_s > 0 ? time_s : 1;
 }
 
-/* One that was refused before is not complete. */
+/* A board that was refused before is not complete. */
 static void trends_accept(struct trends *trends, struct trend_board *board)
 {
     ASSERT(trends->rows[board->type] != NULL);
-    uint32_t *mark = &trends->rows[board->type]->refused_s[board->name];
-    if (*mark != 0 || trends->refused_s[board->type] != 0)
+    uint32_t *refused_s = &trends->rows[board->type]->refused_s[board->name];
+    if (*refused_s != 0 || trends->refused_s[board->type] != 0)
         board->since_s = trends->time_s;
-    ASSERT(*mark == 0 || trends->refused_count > 0);
-    trends->refused_count -= *mark != 0;
-    *mark = 0;
+    ASSERT(*refused_s == 0 || trends->refused_count > 0);
+    trends->refused_count -= *refused_s != 0;
+    *refused_s = 0;
 }
 
-/* What was refused longer ago than any window goes back is of no interest. */
-static void refusal_expire(struct trends *trends, uint32_t *mark)
+/* Forgets a refusal that is older than any window. */
+static void refusal_expire(struct trends *trends, uint32_t *refused_s)
 {
-    if (*mark == 0 || trends->time_s < *mark || trends->time_s - *mark < WEEK_S)
+    if (*refused_s == 0 || trends->time_s < *refused_s || trends->time_s - *refused_s < WEEK_S)
         return;
     ASSERT(trends->refused_count > 0);
-    *mark = 0;
+    *refused_s = 0;
     trends->refused_count--;
 }
 
@@ -152,7 +152,7 @@ struct trend_board *trends_make_board(struct trends *trends, uint16_t type, uint
     return board;
 }
 
-/* NULL: there is none, and no memory for a new one. */
+/* NULL: there is no such board, and no memory for a new one. */
 static struct trend_board *trends_board(struct trends *trends, uint16_t type, uint8_t name)
 {
     ASSERT(type < LIMIT_TYPES && name < LIMIT_NAMES);
@@ -170,7 +170,10 @@ static bool is_complete(uint32_t since_s, uint32_t now_s)
     return since_s == 0 || (now_s > since_s && now_s - since_s >= WEEK_S);
 }
 
-/* One that nothing happened on for a week goes; false then. One that lost changes is kept to say so. */
+/*
+ * False: there is no board, or it had no change for a week and was removed. A board that lost
+ * changes is kept, because it is not exact.
+ */
 static bool trends_turn_board(struct trends *trends, struct trend_board **board)
 {
     if (*board == NULL)
@@ -201,7 +204,7 @@ static void trends_turn_row(struct trends *trends, uint16_t type)
     free(row);
 }
 
-/* Every board is brought to the time. */
+/* Advances every board to the present time. */
 static void trends_turn(struct trends *trends)
 {
     for (uint16_t type = 0; type < LIMIT_TYPES; type++) {
@@ -211,7 +214,7 @@ static void trends_turn(struct trends *trends)
     }
 }
 
-/* Under the lock. */
+/* Call it under the lock. */
 static void trends_move(struct trends *trends, uint32_t time_s, uint32_t now_s)
 {
     if (time_s > now_s && time_s - now_s > TREND_AHEAD_S)

@@ -3,33 +3,34 @@
  *
  *      0  8   magic "laud-trd"
  *      8  u32 format version, 1
- *     12  u32 how many boards, and marks of those that are not there
- *     16  u64 position of the journal that they stand for
+ *     12  u32 number of boards and of refusals
+ *     16  u64 position of the boards in the journal
  *     24  u32 time of the newest change
- *     28  u32 all changes since then are counted; 0: since the first
+ *     28  u32 all changes since this time are counted; 0: all changes ever
  *     32  u64 length of this file
  *     40      0
  *     56  u64 XXH3-64 of bytes 0 to 56
  *     64      the boards, by type and name:
  *                  0  u16 type
  *                  2  u8  name
- *                  3  u8  0: a board; 1: there was no memory for it; 2: nor for any of its type, and
- *                         name is 0; such a mark comes before the boards of the type
- *                  4  u32 of a board: what was before is not all there, or 0; of a mark: when that
- *                         was
- *                  8  u32 how many slices
+ *                  3  u8  0: a board; 1: a refusal, there was no memory for this board; 2: a
+ *                         refusal of all boards of the type: name is 0, and it precedes the boards
+ *                         of the type
+ *                  4  u32 for a board: changes before this time are incomplete, or 0; for a
+ *                         refusal: its time
+ *                  8  u32 number of slices
  *                 12  u32 0
  *                 16      the slices, five minutes first, then hours, then days, newest first:
  *                              0  u8  level
  *                              1  u8  1: closed
  *                              2  u16 0
  *                              4  u32 number
- *                              8  u32 how many rows
+ *                              8  u32 number of rows
  *                             12  u32 0
- *                             16  u64 the truth may be so much more
- *                             24  u64 or so much less
+ *                             16  u64 the true sum may be so much more
+ *                             24  u64 the true sum may be so much less
  *                             32      rows: u64 upper and u64 lower half of an id, s64 sum
- *         u64 XXH3-64 of all from 64 to here, with the header's checksum as seed
+ *         u64 XXH3-64 of all bytes from 64 to here, with the header's checksum as seed
  *
  * trends_load.c reads it.
  */
@@ -51,12 +52,12 @@ static const struct io_replace_points save_points = {.make = "trends.make",
                                                      .rename = "trends.rename",
                                                      .unlink = "trends.unlink"};
 
-/* What has been put and is not written yet. */
+/* Output that is not written to the file yet. */
 struct pass {
     int fd;
     int result;      /* 0, or the -errno of the first call that failed */
-    uint64_t offset; /* in the file, of the buffer's begin */
-    size_t at;       /* in the buffer */
+    uint64_t offset; /* offset of the buffer's beginning in the file */
+    size_t at;       /* bytes in the buffer */
     XXH3_state_t *check;
     uint8_t buffer[BUFFER_BYTES];
 };
@@ -70,7 +71,7 @@ static void pass_flush(struct pass *pass)
     pass->at = 0;
 }
 
-/* Room for so many bytes, which will be written. */
+/* Returns room for so many bytes, which will be written. */
 static uint8_t *pass_put(struct pass *pass, size_t bytes)
 {
     ASSERT(bytes <= sizeof pass->buffer && pass->at <= sizeof pass->buffer);
@@ -145,7 +146,7 @@ static void put_type(struct pass *pass, const struct trends *trends, uint16_t ty
     }
 }
 
-/* Of all that comes after the header, but the checksum. */
+/* The size of everything after the header, without the checksum. */
 static uint64_t body_bytes(const struct trends *trends)
 {
     uint64_t bytes = (uint64_t)(trends->board_count + trends->refused_count) * BOARD_BYTES;

@@ -1,4 +1,4 @@
-/* The file of the windowed boards in numbers; trends_file.c describes it. */
+/* Constants of the format of the windowed boards' file, which trends_file.c describes. */
 #ifndef LAUD_TREND_TRENDS_FORMAT_H
 #define LAUD_TREND_TRENDS_FORMAT_H
 

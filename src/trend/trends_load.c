@@ -1,7 +1,7 @@
 /*
- * A file is read twice: first all of it is verified, then it is taken from. What it says is looked
- * at all the same: the boards rely on it. If there is less memory than when it was saved, boards let
- * go of what does not fit, as they always do.
+ * A file is read twice: the first time all of it is verified, the second time it is loaded. Its
+ * contents are checked nevertheless, because the boards rely on them. If there is less memory than
+ * when it was saved, boards drop items, as always.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +24,11 @@ struct load {
     char *problem;
     size_t problem_size;
     int fd;
-    uint64_t length; /* of the file */
-    uint64_t check;  /* of the header */
+    uint64_t length; /* size of the file */
+    uint64_t check;  /* checksum of the header */
     uint32_t boards;
-    uint64_t next; /* in the file, after what is in the buffer */
-    size_t at;     /* in the buffer */
+    uint64_t next; /* offset in the file after the contents of the buffer */
+    size_t at;     /* bytes in the buffer */
     size_t filled;
     uint8_t buffer[BUFFER_BYTES];
 };
@@ -117,7 +117,7 @@ static enum status impossible(struct load *load)
     return load_fails(load, STATUS_DAMAGED, "is damaged: its description of boards is invalid");
 }
 
-/* The next so many bytes, at *out until the next call. */
+/* Sets *out to the next so many bytes, which are valid until the next call. */
 static enum status load_get(struct load *load, size_t bytes, const uint8_t **out)
 {
     ASSERT(bytes <= BUFFER_BYTES && load->at <= load->filled);
@@ -137,7 +137,7 @@ static enum status load_get(struct load *load, size_t bytes, const uint8_t **out
     return status;
 }
 
-/* Without a slice they are passed over. */
+/* Without a slice the rows are skipped. */
 static enum status load_rows(struct load *load, struct slice *slice, uint32_t count)
 {
     struct trend_space *space = &load->trends->space;
@@ -153,7 +153,7 @@ static enum status load_rows(struct load *load, struct slice *slice, uint32_t co
     return STATUS_OK;
 }
 
-/* The newest comes first; what is of now is open, and nothing else. */
+/* Slices are ordered newest first; only a slice of the present time is open. */
 static bool slice_is_possible(const struct load *load, const uint8_t *bytes, int level,
                               const struct slice *newer)
 {
@@ -196,7 +196,9 @@ static enum status load_slice(struct load *load, struct trend_board *board, int 
     return status;
 }
 
-/* A mark comes before the boards of its type; else they go by type and name. */
+/*
+ * Entries are ordered by type and name; a refusal of a whole type precedes the boards of that type.
+ */
 static bool board_is_possible(const uint8_t *bytes, uint32_t *after)
 {
     uint16_t type = little_get16(bytes);
@@ -234,7 +236,8 @@ static enum status load_board(struct load *load, uint32_t *after)
     uint32_t slices = little_get32(bytes + 8);
     if (bytes[3] != KIND_BOARD) {
         if (bytes[3] == KIND_NO_BOARD)
-            (void)trends_row(trends, type); /* where the mark goes, or else it is of the type */
+            /* Makes the row for the refusal; if that fails, it is one of the whole type. */
+            (void)trends_row(trends, type);
         trends_refuse(trends, type, bytes[3] == KIND_NO_TYPE ? TRENDS_ALL_NAMES : name, time_s);
         return STATUS_OK;
     }

@@ -1,7 +1,8 @@
 /*
- * Asking costs one pass over the slices of a window, and then nothing until the board changes or
- * the slice of now is over: the answer is kept. While it is made, others who ask for the same board
- * wait for it, and those who ask for another wait to add up, because that takes memory.
+ * A question costs one pass over the slices of a window. The answer is stored, so the next question
+ * costs nothing until the board changes or the present slice is over. While an answer is computed,
+ * threads that ask for the same board wait for it, and threads that ask for another board wait
+ * until they may compute, because that takes memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static void add_rows(void *context, const struct slice *slice)
     for (uint32_t i = 0; i < slice->sums.used; i++) {
         const struct ranked *row = &slice->sums.rows[i];
         bool added = sums_add(&addition->sums, addition->space, UINT32_MAX, row->id, row->value);
-        ASSERT(added); /* room for all was made before */
+        ASSERT(added); /* there is room for all of them already */
     }
 }
 
@@ -34,7 +35,7 @@ static int compare_ranked(const void *a, const void *b)
     return ranked_order(*(const struct ranked *)a, *(const struct ranked *)b);
 }
 
-/* The best of what rose, in order, to the front. How many. */
+/* Puts the best of the positive sums to the front, in order. Returns how many. */
 static uint32_t rank(struct sums *sums, uint64_t seed)
 {
     uint32_t risen = 0;
@@ -49,7 +50,7 @@ static uint32_t rank(struct sums *sums, uint64_t seed)
     return best;
 }
 
-/* The answer is made anew; without memory for that it is as it was before the first one. */
+/* Computes the answer again. Without memory for it there is no stored answer. */
 static void answer_keep(struct trends *trends, struct answer *answer, const struct sums *sums,
                         uint32_t count)
 {
@@ -79,7 +80,7 @@ static void answer_copy(const struct ranked *rows, uint32_t rows_count, struct r
         memcpy(out, rows, *count * sizeof(*out));
 }
 
-/* What is added up is of one moment, and the memory for it is not the boards'. */
+/* The sums are of one moment. Their memory is not part of the boards' share. */
 static enum status answer_make(struct trends *trends, const struct trend_board *board, int level,
                                uint32_t now_s, struct answer *answer, struct ranked *out,
                                size_t limit, size_t *count)

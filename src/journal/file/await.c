@@ -1,7 +1,8 @@
 /*
- * Why nobody misses an advance: one who waits stores `beyond` before it looks at `durable`, and the
- * writer stores `durable` before it looks at `beyond`. All four are sequentially consistent, so one of
- * the two notices. The writer then takes the lock, which the other gives up only by waiting.
+ * Why no advance is missed: a waiting thread stores `beyond` before it reads `durable`, and the
+ * writer stores `durable` before it reads `beyond`. All four accesses are sequentially consistent,
+ * so one of the two notices the other. The writer then takes the lock, which the waiting thread
+ * releases only by waiting.
  */
 #include "journal/file/await.h"
 
@@ -37,7 +38,7 @@ void await_advance(struct await *await, uint64_t durable)
     if (durable <= atomic_load(&await->beyond))
         return;
     pthread_mutex_lock(&await->lock);
-    atomic_store(&await->beyond, UINT64_MAX); /* those who still wait say so again */
+    atomic_store(&await->beyond, UINT64_MAX); /* threads that still wait set it again */
     pthread_cond_broadcast(&await->changed);
     pthread_mutex_unlock(&await->lock);
 }

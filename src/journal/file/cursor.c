@@ -1,15 +1,15 @@
 /*
  * Why it is safe to read a file that is being written: everything before a durable position is on
- * disk and never changes again. Durable positions lie between batches, so a batch that begins below
- * one is there as a whole; and a segment is cut to its used length before its successor gets a
- * number, so below a durable position the end of a file is the end of its segment.
+ * disk and never changes again. Durable positions are between batches, so a batch that begins
+ * before one is complete. A segment is cut to its used length before its successor gets a number,
+ * so before a durable position the end of a file is the end of its segment.
  *
- * What lies behind that may change at any time. The window reads ahead all the same, and so does
- * the file's length get old; `known` says up to which position both may be believed. Only when the
- * place reaches it are they taken anew: a cursor that follows closely reads what is new, little
- * more.
+ * Everything after the durable position may change at any time. The window reads ahead
+ * nevertheless, and the length that was read becomes outdated; `valid_to` is the position up to
+ * which both are valid. They are refreshed only when the boundary reaches this position: a cursor
+ * that is close to the end reads only what is new, and little more.
  *
- * After a failure the segment is let go, and the next reading finds the place again from scratch.
+ * After a failure the segment is closed, and the next reading searches its position again.
  */
 #include "journal/file/cursor.h"
 
@@ -22,14 +22,14 @@
 #include "journal/file/path.h"
 #include "journal/file/scan.h"
 
-#define AHEAD_BYTES KIB(64) /* read at least so much at a time */
+#define AHEAD_BYTES KIB(64) /* bytes to read at a time, at least */
 
 struct journal_cursor {
-    struct scan scan;        /* its place is before the batch the cursor is in */
-    struct scan_batch batch; /* which has been verified but for the records to come */
+    struct scan scan;        /* its boundary is before the batch of the cursor */
+    struct scan_batch batch; /* verified, except for its remaining records */
     bool in_batch;
     uint64_t position;
-    uint64_t known; /* window and length are right for what begins below this */
+    uint64_t valid_to; /* window and length are valid for batches that begin before this position */
     char directory[JOURNAL_DIRECTORY_MAX + 1];
 };
 
@@ -50,7 +50,7 @@ static enum status cursor_batch(struct journal_cursor *cursor, const uint8_t **r
     return status;
 }
 
-/* Takes records of the batch up to the cursor's position, which must be between two of them. */
+/* Skips records of the batch up to the cursor's position, which must be between two of them. */
 static enum status cursor_skip(struct journal_cursor *cursor, const uint8_t *records)
 {
     struct scan_batch *batch = &cursor->batch;
@@ -73,7 +73,7 @@ static enum status cursor_skip(struct journal_cursor *cursor, const uint8_t *rec
     return STATUS_OK;
 }
 
-/* Goes from the beginning of the segment to the cursor's position. */
+/* Advances from the beginning of the segment to the cursor's position. */
 static enum status cursor_walk(struct journal_cursor *cursor)
 {
     struct scan *scan = &cursor->scan;
@@ -91,8 +91,9 @@ static enum status cursor_walk(struct journal_cursor *cursor)
 }
 
 /*
- * Finds the segment and the place in it. Until there is a first segment there is nothing to open.
- * Segments below the position may be removed meanwhile: the search comes from the other end.
+ * Finds the segment and the batch of the position. If there is no segment yet, there is nothing to
+ * open. Segments before the position may be removed meanwhile, so the search begins with the newest
+ * one.
  */
 static enum status cursor_place(struct journal_cursor *cursor)
 {
@@ -106,7 +107,7 @@ static enum status cursor_place(struct journal_cursor *cursor)
         status = scan_seek(scan, &list, cursor->position, &index);
         if (status == STATUS_OK)
             status = cursor_walk(cursor);
-        cursor->known = cursor->position;
+        cursor->valid_to = cursor->position;
     } else if (status == STATUS_OK && cursor->position > 0) {
         status = scan_say(scan, STATUS_DAMAGED,
                           "the journal has no segments, but events are needed from position "
@@ -118,8 +119,8 @@ static enum status cursor_place(struct journal_cursor *cursor)
 }
 
 /*
- * This segment is finished, and there is more. One without batches can only be from before a
- * restart: the next one took its number.
+ * This segment is complete, and there is another one. A segment without batches can only be from
+ * before a restart: the next segment took its number.
  */
 static enum status cursor_follow(struct journal_cursor *cursor)
 {
@@ -128,18 +129,18 @@ static enum status cursor_follow(struct journal_cursor *cursor)
     return scan_follow(scan, empty ? scan->number : scan->number + 1, false);
 }
 
-/* Verifies the batch at the place, which begins below the limit. */
+/* Verifies the batch at the boundary, which begins before the limit. */
 static enum status cursor_enter(struct journal_cursor *cursor, uint64_t limit,
                                 const uint8_t **records)
 {
     struct scan *scan = &cursor->scan;
     enum status status = STATUS_OK;
     ASSERT(scan->position == cursor->position);
-    if (cursor->position >= cursor->known) {
+    if (cursor->position >= cursor->valid_to) {
         uint64_t ahead = limit - cursor->position + AHEAD_BYTES;
         scan->ahead = ahead < scan->window_bytes ? (size_t)ahead : scan->window_bytes;
         status = scan_refresh(scan);
-        cursor->known = limit;
+        cursor->valid_to = limit;
     }
     if (status == STATUS_OK && scan->offset == scan->size)
         status = cursor_follow(cursor);
@@ -149,7 +150,7 @@ static enum status cursor_enter(struct journal_cursor *cursor, uint64_t limit,
     return status;
 }
 
-/* The records of the batch the cursor is in, once more: the window may have moved on. */
+/* Loads the records of the current batch again, because the window may have other contents now. */
 static enum status cursor_resume(struct journal_cursor *cursor, const uint8_t **records)
 {
     struct scan *scan = &cursor->scan;
@@ -161,7 +162,7 @@ static enum status cursor_resume(struct journal_cursor *cursor, const uint8_t **
     return status;
 }
 
-/* OK: the batch is finished. MORE: the visitor or the limit says so. */
+/* OK: the batch is complete. MORE: the visitor or the limit ended the reading. */
 static enum status cursor_visit(struct journal_cursor *cursor, const uint8_t *records,
                                 uint64_t limit, journal_visit_fn *visit, void *context)
 {

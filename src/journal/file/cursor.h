@@ -1,8 +1,9 @@
 /*
- * Reads a journal's files while the journal is open and being written, from any position on: the
- * projector's way. Verifies as much as a start does: headers, chain, records.
+ * Reads the files of a journal from any position on, while the journal is open and being written.
+ * It verifies as much as a start does: headers, chain and records.
  *
- * Used by one thread. It keeps one segment open, so removing that is harmless to it.
+ * Only one thread may use a cursor. A cursor keeps one segment open, so the removal of that segment
+ * does not disturb it.
  */
 #ifndef LAUD_JOURNAL_FILE_CURSOR_H
 #define LAUD_JOURNAL_FILE_CURSOR_H
@@ -15,8 +16,8 @@
 struct journal_cursor;
 
 /*
- * A cursor at a position between two events. OK, DAMAGED (also if the journal does not reach back
- * so far), IO_FAILED; `problem` gets a sentence.
+ * Opens a cursor at a position between two events. OK, DAMAGED (also if the journal has no events
+ * from so early) or IO_FAILED; `problem` gets a sentence.
  */
 enum status journal_cursor_open(const char *directory, uint64_t position,
                                 struct journal_cursor **out, char *problem, size_t size);
@@ -25,10 +26,10 @@ void journal_cursor_close(struct journal_cursor *cursor);
 uint64_t journal_cursor_position(const struct journal_cursor *cursor);
 
 /*
- * Visits events from the cursor's position on, none that ends beyond `limit`, which must be durable
- * by now. If the visitor says MORE, that event was not taken: the cursor stays before it and the
- * answer is OK. Any other status of the visitor ends the reading with it. After DAMAGED or
- * IO_FAILED `problem` has a sentence naming segment and offset.
+ * Visits events from the cursor's position on, but none that ends after `limit`, which must be
+ * durable already. If the visitor returns MORE, it has not accepted that event: the cursor stays
+ * before it and the result is OK. Any other status of the visitor except OK ends the reading and is
+ * returned. After DAMAGED or IO_FAILED `problem` has a sentence that names segment and offset.
  */
 enum status journal_cursor_read(struct journal_cursor *cursor, uint64_t limit,
                                 journal_visit_fn *visit, void *context, char *problem, size_t size);

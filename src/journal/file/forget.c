@@ -1,22 +1,22 @@
 /*
- * Removing segments from the front. The one that is removed must have a successor which begins at
- * or before the position; that is read from the successor's own header, so nothing goes that is not
- * known to be continued. Each removal is on disk before the next one, so whatever a crash leaves
- * has no gaps.
+ * Removes segments from the front. A segment may be removed if its successor begins at or before
+ * the position; this is read from the successor's own header, so only segments with a valid
+ * successor are removed. Each removal is on disk before the next one, so after a crash there are no
+ * gaps.
  *
- * They are removed, not kept to be written again: a segment is cut when it is finished, and its old
- * content would have to be overwritten with zeros (segment.c, rule 1), which is all the work a new
- * spare is.
+ * Segments are removed and not used again: a complete segment has been cut, and its old contents
+ * would have to be overwritten with zeros (segment.c, rule 1), which is as much work as making a
+ * new spare.
  *
- * The thread that forgets is not the one that writes. What they share is the number of the current
- * segment, which the writer publishes when that has its name, and sums for the stats, each of which
- * has one writer.
+ * The thread that removes is not the writer. They share the number of the current segment, which
+ * the writer publishes when the file has its name, and sums for the stats, each of which is written
+ * by one thread only.
  */
 #include "base/io.h"
 #include "journal/file/private.h"
 #include "journal/file/scan.h"
 
-/* Does this segment begin at or before the position? Then all before it may go. */
+/* Does this segment begin at or before the position? Then all segments before it may be removed. */
 static enum status begins_before(struct scan *scan, uint64_t number, uint64_t position,
                                  bool *before)
 {

@@ -1,7 +1,8 @@
 /*
- * The port's functions and the opening: read, cut, mark, then start the two threads. The functions
- * that every operation passes (admit, append, kick) are a few loads and one fetch_add; all else is
- * the writer's (writer.c) and the preparer's (spare.c).
+ * The functions of the port, and opening: read the journal, cut off a torn tail, write the file
+ * `mark`, then start the two threads. The functions that every operation calls (admit, append,
+ * kick) take a few loads and one fetch_add; everything else is done by the writer (writer.c) and
+ * the preparer (spare.c).
  */
 #include "journal/file/journal_file.h"
 
@@ -49,7 +50,7 @@ struct journal_file *journal_file_of(struct journal *port)
     return journal;
 }
 
-/* The ring before the gate: see writer.c on the order of its stores. */
+/* The ring is checked before the gate: see writer.c about the order of its stores. */
 static enum status file_admit(struct journal *port, size_t bytes)
 {
     struct journal_file *journal = journal_file_of(port);
@@ -112,7 +113,7 @@ static void file_stats(struct journal *port, struct journal_stats *out)
 {
     struct journal_file *journal = journal_file_of(port);
     enum status state = file_state(port);
-    /* Before the sums they are taken from: those only grow. */
+    /* These are read before the sums that they are subtracted from: those only grow. */
     uint64_t forgotten =
         atomic_load_explicit(&journal->first.forgotten_bytes, memory_order_acquire);
     uint64_t first = atomic_load_explicit(&journal->first.number, memory_order_acquire);
@@ -277,7 +278,7 @@ static enum status make_directory(const char *directory, struct journal_report *
     return result == 0 ? STATUS_OK : open_failed(report, "creating the journal directory", result);
 }
 
-/* What a crash may have left unfinished; none of it holds anything. */
+/* Removes files that a crash may have left incomplete; none of them has any events. */
 static enum status remove_unfinished(const char *directory, struct journal_report *report)
 {
     static const char *const names[] = {"spare.tmp", MARK_NAME ".tmp"};
@@ -291,7 +292,7 @@ static enum status remove_unfinished(const char *directory, struct journal_repor
     return STATUS_OK;
 }
 
-/* The last segment ends with its last good batch from now on, and all of it is on disk. */
+/* From now on the last segment ends with its last good batch, and all of it is on disk. */
 static enum status cut_last(const char *directory, const struct journal_end *end,
                             struct journal_report *report)
 {
@@ -312,7 +313,10 @@ static enum status cut_last(const char *directory, const struct journal_end *end
                        : open_failed(report, "cutting the last journal segment", result);
 }
 
-/* Reading synced the last segment, so all that was read is on disk: the mark may say so. */
+/*
+ * The reading has synced the last segment, so everything that was read is on disk, and the file
+ * `mark` may say so.
+ */
 static enum status renew_mark(struct journal_file *journal, const struct journal_end *end,
                               struct journal_report *report)
 {
@@ -329,7 +333,7 @@ static enum status renew_mark(struct journal_file *journal, const struct journal
     return result >= 0 ? STATUS_OK : open_failed(report, "writing the journal's file mark", result);
 }
 
-/* A last segment without batches is replaced by the next one, which takes its number. */
+/* A last segment without batches is replaced by the next segment, which takes its number. */
 static void continue_from(struct journal_file *journal, const struct journal_end *end)
 {
     bool empty = end->number > 0 && end->used == SEGMENT_HEADER_BYTES;
@@ -344,7 +348,10 @@ static void continue_from(struct journal_file *journal, const struct journal_end
     atomic_init(&journal->first.position, end->first);
 }
 
-/* Starts both threads and waits until there is a segment to write to, or none can be had. */
+/*
+ * Starts both threads and waits until there is a segment to write to, or until it is clear that
+ * none can be made.
+ */
 static enum status start_threads(struct journal_file *journal, struct journal_report *report)
 {
     int error = pthread_create(&journal->preparer, NULL, preparer_run, journal);

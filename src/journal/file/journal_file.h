@@ -1,6 +1,6 @@
 /*
- * The journal in files: numbered, preallocated, append-only segments in one directory, written by
- * one thread that commits in groups. The format is described at the top of segment.c.
+ * The journal in files: numbered, preallocated, append-only segments in one directory. One thread
+ * writes them and commits many events at once. The format is described at the top of segment.c.
  */
 #ifndef LAUD_JOURNAL_FILE_H
 #define LAUD_JOURNAL_FILE_H
@@ -11,13 +11,15 @@
 #include "journal/log.h"
 
 struct journal_file_options {
-    const char *directory; /* made if absent */
+    const char *directory; /* is created if it does not exist */
     enum durability durability;
     uint64_t interval_ms;   /* DURABILITY_INTERVAL */
-    uint64_t segment_bytes; /* of one segment */
+    uint64_t segment_bytes; /* size of one segment */
 };
 
-/* What an acknowledgement meant to a run that wrote: as a segment's header has it. */
+/*
+ * What an acknowledgement meant in the run that wrote a segment. The header of the segment has it.
+ */
 enum journal_promise {
     JOURNAL_PROMISE_UNKNOWN, /* an older version wrote it */
     JOURNAL_PROMISE_COMMIT,
@@ -27,40 +29,45 @@ enum journal_promise {
 
 enum journal_promise journal_promise_of(enum durability durability);
 
-/* What reading a journal found; filled as far as it got, also on failure. */
+/*
+ * What the reading of a journal found. It is filled as far as the reading got, also after a
+ * failure.
+ */
 struct journal_report {
     uint64_t segments;
-    uint64_t events;       /* in them */
-    uint64_t visited;      /* of those, from journal_reading's `from` on */
-    uint64_t bytes;        /* of records */
-    uint64_t bytes_total;  /* of segment files, for progress; 0 until known */
-    uint64_t bytes_read;   /* of segment files so far */
-    uint64_t first;        /* position of the first record there is: older ones may have gone */
+    uint64_t events;       /* events in these segments */
+    uint64_t visited;      /* visited events, from `from` of journal_reading on */
+    uint64_t bytes;        /* bytes of records */
+    uint64_t bytes_total;  /* size of all segment files, for progress; 0 at first */
+    uint64_t bytes_read;   /* bytes of segment files read so far */
+    uint64_t first;        /* position of the first record that was not removed */
     uint64_t end;          /* position after the last good record */
-    uint64_t durable_mark; /* the durable-through mark: nothing below it may be missing */
-    uint64_t torn_bytes;   /* bytes of a torn tail (to be) cut off, 0 if none */
-    uint64_t torn_offset;  /* where in the last segment */
+    uint64_t durable_mark; /* position in the file `mark`: nothing before it may be missing */
+    uint64_t torn_bytes;   /* bytes of a torn tail that is or will be cut off; 0: none */
+    uint64_t torn_offset;  /* offset of the torn tail in the last segment */
     char torn_segment[32];
     uint32_t torn_promise; /* enum journal_promise of the run that wrote it */
-    char problem[256];     /* on DAMAGED or IO_FAILED: one sentence naming segment and offset */
+    /* After DAMAGED or IO_FAILED: one sentence that names segment and offset. */
+    char problem[256];
 };
 
 /*
- * Each event in order. NO_MEMORY and STOPPING end the reading as they are; any other status but OK
- * says that the event is wrong, and ends it with DAMAGED and a sentence that names it.
+ * Called for each event in order. NO_MEMORY and STOPPING end the reading and are returned. Any
+ * other status except OK means that the event is wrong: the reading ends with DAMAGED and a
+ * sentence that names the event.
  */
 typedef enum status journal_visit_fn(void *context, const struct event *event, uint64_t position,
                                      size_t size);
-/* Called now and then while reading, at least every few MiB; may be NULL. */
+/* Called repeatedly while reading, at least every few MiB. May be NULL. */
 typedef void journal_progress_fn(void *context, const struct journal_report *report);
 
 #define JOURNAL_FROM_FIRST UINT64_MAX
 
 /*
- * Events before `from` are not visited, and where whole segments hold only such, they are not read
- * beyond their headers. If the journal does not reach back to `from`, or not up to it, that is
- * DAMAGED. JOURNAL_FROM_FIRST: all events there are, wherever they begin; so it is without any
- * journal_reading.
+ * How to read a journal. Events before `from` are not visited, and of segments that have only such
+ * events just the headers are read. If the journal begins after `from` or ends before it, the
+ * result is DAMAGED. JOURNAL_FROM_FIRST: all events, wherever the journal begins; this is also the
+ * meaning of NULL instead of a journal_reading.
  */
 struct journal_reading {
     journal_visit_fn *visit;
@@ -70,24 +77,24 @@ struct journal_reading {
 };
 
 /*
- * Reads everything from `from` on, cuts off a torn tail, and opens for appending. OK, DAMAGED,
- * IO_FAILED or DISK_FULL, of which the report says more, or what the visitor said. The caller holds
- * the data directory's lock.
+ * Reads everything from `from` on, cuts off a torn tail, and opens the journal for appending. OK;
+ * DAMAGED, IO_FAILED or DISK_FULL, which the report explains; or a status of the visitor. The
+ * caller must hold the lock of the data directory.
  */
 enum status journal_file_open(const struct journal_file_options *options,
                               const struct journal_reading *reading, struct journal_report *report,
                               struct journal **out);
 
-/* Whether what a torn tail held may have been acknowledged, as the end of a sentence. */
+/* Says whether the events of a torn tail may have been acknowledged, as the end of a sentence. */
 const char *journal_torn_meaning(uint32_t promise);
 
-/* Reads and verifies without changing a byte; a torn tail is reported, not cut. */
+/* Reads and verifies without changing anything. A torn tail is reported but not cut off. */
 enum status journal_file_verify(const char *directory, const struct journal_reading *reading,
                                 struct journal_report *report);
 
 /*
- * Removes segments that have only events before this position. Called by one thread at a time. OK or
- * IO_FAILED; then some of them are still there, which is harmless.
+ * Removes segments that have only events before this position. Only one thread at a time may call
+ * it. IO_FAILED: some of these segments are still there, which is harmless.
  */
 enum status journal_file_forget(struct journal *journal, uint64_t position);
 

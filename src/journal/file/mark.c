@@ -9,8 +9,9 @@
  *     32  u64 chain value at that position
  *     40  u64 XXH3-64 of bytes 0 to 40
  *
- * The slots are written in turn and stand in blocks of their own, so a write that is torn by a
- * power cut leaves the other one whole. Of two good slots the one with the higher number counts.
+ * The slots are written alternately and are in different blocks, so after a write that a power cut
+ * has interrupted the other slot is still valid. Of two valid slots the one with the higher
+ * sequence number counts.
  */
 #include "journal/file/mark.h"
 

@@ -1,8 +1,9 @@
 /*
- * The mark: a small file that says how far the journal is known to be on disk. It is written after
- * each successful sync, and is itself synced only when a segment is finished and at close: never
- * ahead of the truth, exact after the process died, maybe behind after the machine did. Nothing
- * below it may be missing; that is how damage is told from a torn tail.
+ * The file `mark` of a journal. It has the position up to which the journal is certainly on disk.
+ * It is written after each successful sync of a segment, but synced itself only when a segment is
+ * complete and when the journal is closed. So its position is never too high; it is exact after a
+ * crash of the process, and may be too low after a crash of the machine. Nothing before this
+ * position may be missing: this distinguishes damage from a torn tail.
  */
 #ifndef LAUD_JOURNAL_FILE_MARK_H
 #define LAUD_JOURNAL_FILE_MARK_H
@@ -14,24 +15,24 @@
 #define MARK_NAME "mark"
 
 struct mark {
-    uint64_t position; /* durable through */
-    uint64_t chain;    /* there */
-    uint64_t sequence; /* of the write; picks the slot */
+    uint64_t position; /* everything before it is on disk */
+    uint64_t chain;    /* chain value at that position */
+    uint64_t sequence; /* number of the write, which selects the slot */
 };
 
 /*
- * OK; DAMAGED: neither slot verifies; IO_FAILED, with *error set to the errno: ENOENT if there is
- * none.
+ * OK; DAMAGED: neither slot verifies; IO_FAILED: *error is the errno, ENOENT if the file does not
+ * exist.
  */
 enum status mark_read(const char *directory, struct mark *mark, int *error);
 
-/* Makes the file, synced, with position 0. 0 or -errno. */
+/* Creates the file with position 0 and syncs it. 0 or -errno. */
 int mark_make(const char *directory);
 
-/* Opens it for mark_write: fd or -errno. */
+/* Opens the file for mark_write: a descriptor or -errno. */
 int mark_open(const char *directory);
 
-/* Writes the next slot with this position. 0 or -errno. */
+/* Writes position and chain into the next slot and updates `mark`. 0 or -errno. */
 int mark_write(int fd, struct mark *mark, uint64_t position, uint64_t chain);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-#define JOURNAL_DIRECTORY_MAX 1024 /* bytes of the directory's path; checked at open */
+#define JOURNAL_DIRECTORY_MAX 1024 /* bytes of the directory's path; checked when it is opened */
 #define JOURNAL_PATH_BYTES    (JOURNAL_DIRECTORY_MAX + 64)
 
 static inline void journal_path(char out[JOURNAL_PATH_BYTES], const char *directory,

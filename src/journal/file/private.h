@@ -1,6 +1,7 @@
 /*
- * The inside of the file journal, shared by journal_file.c (the port), writer.c (the thread that
- * writes), spare.c (the thread that prepares) and forget.c (whoever forgets). Members are grouped by the thread that owns them.
+ * The struct of the file journal, shared by journal_file.c (the port), writer.c (the thread that
+ * writes), spare.c (the thread that prepares segments) and forget.c (which removes segments).
+ * Members are grouped by the thread that owns them.
  */
 #ifndef LAUD_JOURNAL_FILE_PRIVATE_H
 #define LAUD_JOURNAL_FILE_PRIVATE_H
@@ -23,17 +24,18 @@
 #define RING_LOW_FACTOR 4
 
 /*
- * When a segment has less than RING_LOW_FACTOR rings left and no successor, nothing more is
- * admitted: all that was, at worst each record a batch of its own, still fits.
+ * When a segment has room for less than RING_LOW_FACTOR rings and there is no next segment, nothing
+ * more is admitted: everything that was admitted still fits, even if each record becomes a batch of
+ * its own.
  */
 _Static_assert((LIMIT_EVENT_BYTES_MIN + BATCH_HEADER_BYTES) <
                    LIMIT_EVENT_BYTES_MIN * RING_LOW_FACTOR,
                "a full ring in batches of one record fits what is left of a segment");
 
-/* What tests set smaller or by hand; 0 means the usual. */
+/* Values that tests can change; 0 means the default. */
 struct journal_tuning {
     size_t ring_bytes;
-    size_t others_bytes; /* what other threads may append after one was admitted */
+    size_t others_bytes; /* bytes that other threads may append after one was admitted */
     uint64_t reserve_bytes;
     uint64_t retry_ms;
     uint64_t (*now_ns)(void *context);
@@ -41,107 +43,111 @@ struct journal_tuning {
 };
 
 enum spare_state {
-    SPARE_WORKING, /* being made */
-    SPARE_READY,   /* there */
-    SPARE_FULL,    /* no room on the disk; being tried again */
-    SPARE_SHORT,   /* no file can be opened; likewise */
+    SPARE_WORKING, /* the spare segment is being made */
+    SPARE_READY,   /* the spare segment is complete */
+    SPARE_FULL,    /* the disk is full; it is tried again */
+    SPARE_SHORT,   /* no file can be opened; it is tried again */
 };
 
 struct journal_file {
-    struct journal port; /* first: the port's handle is this */
+    struct journal port; /* must be the first member: the port uses a pointer to it */
     uint32_t magic;
 
-    /* Set at open, read by all */
+    /* Set when the journal is opened, then only read */
     char directory[JOURNAL_DIRECTORY_MAX + 1];
     enum durability durability;
     uint64_t interval_ns;
     uint64_t segment_bytes;
-    struct journal_tuning tuning; /* complete */
+    struct journal_tuning tuning; /* with defaults filled in */
     char disk_full_reason[128];
-    int directory_fd; /* kept open: syncing it must not depend on whether a file can be opened */
+    int directory_fd; /* kept open, so that a sync of the directory never lacks a descriptor */
 
     struct ring ring;
 
-    /* Told by the writer to all */
+    /* Written by the writer, read by all threads */
     alignas(CACHE_LINE) _Atomic uint64_t released;
-    alignas(CACHE_LINE) _Atomic uint32_t gate; /* an enum status: what journal_admit says */
-    char reason[256];                          /* set before the gate says READONLY, for good */
+    alignas(CACHE_LINE) _Atomic uint32_t gate; /* the enum status that journal_admit returns */
+    char reason[256];                          /* set once, before the gate becomes READONLY */
     struct {
         _Atomic uint64_t written;
         _Atomic uint64_t events;
         _Atomic uint64_t batches;
         _Atomic uint64_t syncs;
         _Atomic uint64_t sync_ns;
-        _Atomic uint64_t bytes;  /* of all segments since open, forgotten ones too */
-        _Atomic uint64_t number; /* of the newest segment; stored after it has its name */
+        _Atomic uint64_t bytes; /* size of all segments since opening, including removed ones */
+        /* Number of the newest segment; stored after the file has its name. */
+        _Atomic uint64_t number;
         struct buckets batch_events;
         struct buckets sync_times; /* ns */
     } stats;
 
-    struct await await; /* what is durable, and the sources that wait for more */
+    struct await await; /* the durable position, and the sources that wait for more */
 
-    /* Told by whoever forgets to all */
+    /* Written by the thread that removes segments, read by all threads */
     struct {
-        _Atomic uint64_t number; /* of the oldest segment there is */
+        _Atomic uint64_t number; /* number of the oldest segment */
         _Atomic uint64_t position;
         _Atomic uint64_t forgotten_bytes;
     } first;
 
-    /* Told to the writer */
-    alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while it sleeps on this word */
+    /* Written by other threads, read by the writer */
+    alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while the writer sleeps on this word */
     alignas(CACHE_LINE) _Atomic uint32_t kicked;   /* a batch of appends is complete */
-    _Atomic uint32_t attention;                    /* the spare, the listener or `stopping` */
-    _Atomic bool sync_wanted;                      /* what was appended before this was set */
+    /* The spare, the listener or `stopping` has changed. */
+    _Atomic uint32_t attention;
+    /* Everything appended before this was set must be synced. */
+    _Atomic bool sync_wanted;
     _Atomic bool stopping;
     journal_listen_fn *_Atomic listener;
     void *listener_context;
 
-    /* The writer's own */
-    alignas(CACHE_LINE) int fd; /* the current segment, -1 before there is one */
+    /* Used only by the writer */
+    alignas(CACHE_LINE) int fd; /* descriptor of the current segment; -1: there is none yet */
     int mark_fd;
-    uint64_t number;  /* of the current segment, or of the last one */
-    uint64_t size;    /* of its file */
-    uint64_t used;    /* of it */
-    uint64_t written; /* positions */
+    uint64_t number;  /* number of the current segment, or of the last one */
+    uint64_t size;    /* size of the file of the current segment */
+    uint64_t used;    /* bytes used in it */
+    uint64_t written; /* `written` and `durable` are positions */
     uint64_t durable;
-    uint64_t sync_to; /* someone wants all before it on disk */
+    uint64_t sync_to; /* everything before this position must be synced soon */
     uint64_t events;
     uint64_t chain;
-    uint64_t earlier_bytes;     /* of the segments before it */
+    uint64_t earlier_bytes;     /* size of the segments before the current one */
     uint64_t unsynced_since_ns; /* when the oldest unsynced batch was written */
     struct mark mark;
     bool failed;
 
-    /* Between the writer and the preparer, under the lock */
+    /* Shared by the writer and the preparer, under the lock */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     _Atomic uint32_t spare;    /* enum spare_state; may be read without the lock */
-    _Atomic uint64_t used_now; /* of the current segment; UINT64_MAX: there is none */
-    _Atomic uint64_t pace;     /* the preparer waits for so much; UINT64_MAX: it does not */
-    int spare_fd;              /* if READY */
-    _Atomic bool unprepared;   /* the preparer failed, and makes nothing more */
+    _Atomic uint64_t used_now; /* bytes used in the current segment; UINT64_MAX: there is none */
+    /* The preparer waits for this value of used_now; UINT64_MAX: it does not wait. */
+    _Atomic uint64_t pace;
+    int spare_fd;            /* valid if the spare is READY */
+    _Atomic bool unprepared; /* the preparer has failed and makes no more segments */
     char unprepared_reason[256];
     bool preparer_stopping;
-    bool settled; /* the first segment is there, or cannot be */
+    bool settled; /* the first segment exists, or cannot be made */
 
     pthread_t writer;
     pthread_t preparer;
 };
 
-/* As journal_file_open, with other sizes and another clock. */
+/* Like journal_file_open, with other sizes and another clock. */
 enum status journal_file_open_tuned(const struct journal_file_options *options,
                                     const struct journal_tuning *tuning,
                                     const struct journal_reading *reading,
                                     struct journal_report *report, struct journal **out);
 
-/* The two threads. */
+/* The functions of the two threads. */
 void *writer_run(void *journal);
 void *preparer_run(void *journal);
 
-/* The journal whose port this is. */
+/* The file journal that this port belongs to. */
 struct journal_file *journal_file_of(struct journal *port);
 
-/* Makes the writer look at `attention`, the tail and the time. */
+/* Wakes the writer, so that it checks `attention`, the tail of the ring and the time. */
 void writer_wake(struct journal_file *journal);
 
 #endif

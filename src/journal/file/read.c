@@ -1,9 +1,9 @@
 /*
- * A batch that does not fit what is before it (scan.c) is damage, unless it may be what a crash left
- * half-written at the end of the last segment; tail.c decides that.
+ * A batch that does not continue the batches before it (scan.c) is damage, unless it may be a batch
+ * at the end of the last segment that a crash interrupted; tail.c decides that.
  *
- * Who needs nothing before some position does not wait for gigabytes nobody needs: of segments that
- * end before it only the headers are read.
+ * A caller that needs nothing before some position does not wait for gigabytes that are not needed:
+ * of segments that end before it only the headers are read.
  */
 #include "journal/file/read.h"
 
@@ -24,13 +24,13 @@ struct reader {
     const struct journal_reading *reading;
     struct journal_report *report;
     struct journal_end *end;
-    uint64_t from;   /* events before it are not shown */
+    uint64_t from;   /* events before it are not visited */
     size_t start;    /* index of the first segment that is read whole */
     uint64_t before; /* bytes of the segments before this one */
-    uint64_t fills;  /* of the window, when progress was last told */
+    uint64_t fills;  /* `fills` of the window when progress was last reported */
 };
 
-/* The first segment there is may have any number; from there on none may be missing. */
+/* The first segment may have any number; from there on no number may be missing. */
 static enum status list_segments(struct reader *reader)
 {
     const struct segment_list *list = &reader->list;
@@ -100,7 +100,7 @@ static enum status show_event(struct reader *reader, const struct scan_batch *ba
                              ? STATUS_OK
                              : reading->visit(reading->context, event, position, size);
     if (status == STATUS_NO_MEMORY || status == STATUS_STOPPING)
-        return status; /* nothing is wrong with the event */
+        return status; /* the event is not wrong */
     if (status != STATUS_OK)
         return scan_say(&reader->scan, STATUS_DAMAGED,
                         "journal segment %s, offset %" PRIu64 ": the event cannot be applied: %s",
@@ -109,7 +109,10 @@ static enum status show_event(struct reader *reader, const struct scan_batch *ba
     return STATUS_OK;
 }
 
-/* The mark must fall between batches, and agree on what lies before it. */
+/*
+ * The position of the file `mark` must be between two batches, and the chain values must be equal
+ * there.
+ */
 static enum status check_mark(struct reader *reader, const struct scan_batch *batch)
 {
     const struct mark *mark = &reader->end->mark;
@@ -125,7 +128,7 @@ static enum status check_mark(struct reader *reader, const struct scan_batch *ba
     return STATUS_OK;
 }
 
-/* OK: one batch is read. MORE: there is no good batch here. Else the reading ends. */
+/* OK: one batch was read. MORE: there is no good batch here. Otherwise the reading ends. */
 static enum status read_batch(struct reader *reader)
 {
     struct scan *scan = &reader->scan;
@@ -175,15 +178,16 @@ static enum status read_batches(struct reader *reader, bool last)
     return status;
 }
 
-/* For who reads the header and no more. */
+/* For a caller that reads only the header. */
 static size_t header_ahead(const struct scan *scan)
 {
     return scan->window_bytes < SEGMENT_HEADER_BYTES ? scan->window_bytes : SEGMENT_HEADER_BYTES;
 }
 
 /*
- * The journal begins where its first segment says. The mark was synced at its end before a segment
- * had a successor, and only segments that have one are ever removed: it cannot lie before that.
+ * The header of the first segment says where the journal begins. The file `mark` was synced at the
+ * end of a segment before that segment had a successor, and only segments with a successor are ever
+ * removed: so the position in `mark` cannot be before the beginning.
  */
 static enum status enter_first(struct reader *reader, bool from_disk)
 {
@@ -215,7 +219,10 @@ static enum status enter_first(struct reader *reader, bool from_disk)
     return STATUS_OK;
 }
 
-/* The segment before was not read; its successor must leave room for something in it, no more. */
+/*
+ * The segment before was not read. Its successor's position must be possible for the contents that
+ * the segment can have.
+ */
 static enum status enter_after_skipped(struct reader *reader, uint64_t number, bool from_disk)
 {
     struct scan *scan = &reader->scan;
@@ -257,7 +264,7 @@ static enum status read_segment(struct reader *reader, size_t index, bool from_d
     return STATUS_OK;
 }
 
-/* Sums up the files' sizes, so that progress can be told, and makes the window. */
+/* Adds up the sizes of the files, for progress, and allocates the window. */
 static enum status measure(struct reader *reader)
 {
     struct scan *scan = &reader->scan;
@@ -277,7 +284,7 @@ static enum status measure(struct reader *reader)
                : scan_say(scan, STATUS_IO_FAILED, "not enough memory to read the journal");
 }
 
-/* Finds the segment in which what is needed begins; those before it are skipped. */
+/* Finds the segment with the first event that is needed; those before it are skipped. */
 static enum status find_start(struct reader *reader)
 {
     struct scan *scan = &reader->scan;

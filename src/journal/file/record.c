@@ -18,16 +18,16 @@
  *
  * A wide id is its upper half, then its lower. A like with narrow ids takes 32 bytes.
  *
- * The *position* of a record is the number of record bytes before it since the journal began; it
- * is the record's sequence number: never stored in the record, but mixed into its check, so a
- * record that stands in the wrong place does not verify.
+ * The *position* of a record is the number of record bytes before it since the journal began. It is
+ * not stored in the record but mixed into its check, so a record at a wrong position does not
+ * verify.
  *
- * The format is rigid on purpose: each content has exactly one size, and every byte that says
- * nothing is zero. So the decoder can refuse everything that no writer writes, and two journals with
- * the same events have the same bytes.
+ * The format is strict on purpose: each event has exactly one encoding, and unused bytes are zero.
+ * So the decoder can refuse everything that no writer writes, and two journals with the same events
+ * have the same bytes.
  *
  * A record is built on the stack and copied from byte 8 on, because the reader of the ring must not
- * see the first word before the rest is there, yet the check covers half of that word.
+ * see the first word before the rest is written, but the check covers half of that word.
  */
 #include "journal/file/record.h"
 
@@ -40,7 +40,7 @@
 
 enum { FLAG_USER_WIDE = 1, FLAG_ITEM_WIDE = 2, FLAG_TOKEN = 4 };
 
-#define HEAD_BYTES 16 /* up to where the types differ in length */
+#define HEAD_BYTES 16 /* bytes before the fields of variable length */
 
 _Static_assert(HEAD_BYTES + 16 + 16 + 8 <= LIMIT_EVENT_BYTES, "a SET fits");
 _Static_assert(HEAD_BYTES + 16 + 8 + 16 <= LIMIT_EVENT_BYTES, "an ADD fits");
@@ -124,7 +124,10 @@ static uint8_t record_flags(const struct event *event)
     return flags;
 }
 
-/* Words 1 to count - 1. A memcpy of a length known only now costs more than all the rest. */
+/*
+ * Copies words 1 to count - 1. A memcpy with a length that the compiler does not know costs more
+ * than everything else here.
+ */
 static void copy_words(uint8_t *out, const uint8_t *record, size_t count)
 {
     memcpy(out + 8, record + 8, LIMIT_EVENT_BYTES_MIN - 8);
@@ -171,7 +174,7 @@ uint64_t record_encode(const struct event *event, uint64_t position, uint8_t *ou
     return first;
 }
 
-/* False if a wide id has nothing in its upper half: then it would be narrow. */
+/* False: the upper half of a wide id is 0; the id would have to be narrow. */
 static bool get_id(const uint8_t **at, bool wide, struct id *id)
 {
     id->hi = 0;
@@ -240,7 +243,7 @@ static bool decode_define(const uint8_t *record, uint8_t flags, struct event *ev
     return true;
 }
 
-/* The length a record of this type and these flags has; 0 if there is none such. */
+/* The length of a record with this type and these flags; 0: there is no such record. */
 static size_t expected_size(const uint8_t *record)
 {
     uint8_t type = record[6];
@@ -257,7 +260,10 @@ static size_t expected_size(const uint8_t *record)
     return 0;
 }
 
-/* In pieces: for the whole at once the compiler takes a string instruction, slow to start. */
+/*
+ * Cleared in pieces: for the whole struct the compiler would use a string instruction, which is
+ * slow to start.
+ */
 static void clear_event(struct event *event)
 {
     _Static_assert(sizeof *event == 3 * 40, "three pieces");

@@ -1,12 +1,12 @@
 /*
- * Why a zero word can mean "not yet": a record's first word holds its length, which is never 0, and
- * the taker zeroes what it gives back before it moves `freed`. A producer that saw `freed` (in
- * ring_has_room) therefore finds zeros, and the taker can tell an arrived record from an old one
- * without any index beside the ring.
+ * Why a zero word can mean "not published yet": the first word of a record has its length, which is
+ * never 0, and the writer zeroes a range before it advances `freed`. A producer that has read
+ * `freed` (in ring_has_room) therefore finds zeros, and the writer can distinguish a published
+ * record from an old one without any index.
  *
- * Zeroing goes through the first mapping only, like every load and store of a first word: the two
- * mappings are one memory to the processor but two to the compiler, which may swap accesses to
- * them.
+ * Zeroing uses the first mapping only, like every load and store of a first word: the two mappings
+ * are the same memory for the processor, but different memory for the compiler, which might reorder
+ * accesses to them.
  */
 #include "journal/file/ring.h"
 
@@ -91,7 +91,7 @@ void ring_release(struct ring *ring, size_t bytes)
     uint64_t freed = atomic_load_explicit(&ring->freed, memory_order_relaxed);
     size_t start = freed & (ring->size - 1);
     size_t first = bytes < ring->size - start ? bytes : ring->size - start;
-    ASSERT(bytes <= ring->size);
+    ASSERT(freed + bytes <= atomic_load_explicit(&ring->tail, memory_order_relaxed));
     memset(ring->bytes + start, 0, first);
     memset(ring->bytes, 0, bytes - first);
     atomic_store_explicit(&ring->freed, freed + bytes, memory_order_release);

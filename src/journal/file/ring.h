@@ -1,11 +1,12 @@
 /*
- * The ring between those who decide and the one who writes. Records lie in it exactly as they will
- * on disk. Any thread appends, without a lock and without waiting: it takes its place with one
- * fetch_add, fills it, and stores the record's first word last. One thread takes: it walks the
- * records whose first word has arrived, writes them out, and gives the room back.
+ * The ring buffer between the threads that decide and the writer. Records have the same bytes in
+ * the ring as on disk. Any thread may append, without a lock and without waiting: it reserves its
+ * range with one fetch_add, fills it, and stores the first word of the record last. The writer is
+ * the only consumer: it walks over the records whose first word is there, writes them to disk, and
+ * frees their range.
  *
- * Whoever appends has first made sure of room (ring_has_room), for itself and for every other
- * thread that might be appending on the strength of the same look.
+ * A thread that appends must have checked before that there is room (ring_has_room), for itself and
+ * for all other threads that may append after the same check.
  */
 #ifndef LAUD_JOURNAL_FILE_RING_H
 #define LAUD_JOURNAL_FILE_RING_H
@@ -21,13 +22,15 @@
 #define CACHE_LINE 64
 
 struct ring {
-    uint8_t *bytes; /* `size` of them, mapped twice in a row, so nothing wraps; zero where free */
-    size_t size;    /* a power of two */
-    alignas(CACHE_LINE) _Atomic uint64_t tail;  /* positions: reserved up to here */
-    alignas(CACHE_LINE) _Atomic uint64_t freed; /* zeroed and free again up to here */
+    /* `size` bytes, mapped twice in a row, so that no record is split; free bytes are zero. */
+    uint8_t *bytes;
+    size_t size;                               /* a power of two */
+    alignas(CACHE_LINE) _Atomic uint64_t tail; /* position: everything before it is reserved */
+    /* Position: everything before it is zeroed and free again. */
+    alignas(CACHE_LINE) _Atomic uint64_t freed;
 };
 
-/* 0 or -errno. Size: a power of two, a multiple of the page size. */
+/* 0 or -errno. `size` is a power of two and a multiple of the page size. */
 int ring_make(struct ring *ring, size_t size, uint64_t position);
 void ring_free(struct ring *ring);
 
@@ -36,7 +39,7 @@ static inline uint8_t *ring_at(const struct ring *ring, uint64_t position)
     return ring->bytes + (position & (ring->size - 1));
 }
 
-/* Is there room for so many bytes? Orders what the caller loads next after this look. */
+/* Is there room for `bytes` bytes? Loads that follow in the caller are ordered after this check. */
 static inline bool ring_has_room(struct ring *ring, size_t bytes)
 {
     uint64_t freed = atomic_load_explicit(&ring->freed, memory_order_acquire);
@@ -44,16 +47,16 @@ static inline bool ring_has_room(struct ring *ring, size_t bytes)
     return tail + bytes <= freed + ring->size;
 }
 
-/* Any thread. Returns the position after the record. */
+/* Appends a record and returns the position after it. Any thread may call. */
 uint64_t ring_append(struct ring *ring, const struct event *event);
 
 /*
- * The taker only. How many bytes of whole, published records lie from `from` on without a gap, up
- * to `limit`; *count is how many records.
+ * Only the writer calls this. The number of bytes of complete, published records from `from` on
+ * without a gap, at most `limit`; *count is the number of these records.
  */
 size_t ring_published(const struct ring *ring, uint64_t from, size_t limit, uint32_t *count);
 
-/* The taker only: the oldest `bytes` are not needed any more. */
+/* Only the writer calls this. Frees the oldest `bytes` bytes. */
 void ring_release(struct ring *ring, size_t bytes);
 
 #endif

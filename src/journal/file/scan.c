@@ -1,8 +1,8 @@
 /*
- * Everything is checked against everything before it: numbers, positions and event counts follow
- * each other, the chain value of each batch depends on all earlier records, and every record
- * carries its own check. The first segment there is has nothing before it: its header, which has a
- * check of its own, is where that begins.
+ * Everything is checked against what precedes it: numbers, positions and event counts must
+ * continue, the chain value of each batch depends on all earlier records, and every record has its
+ * own checksum. The first segment has no predecessor: its header, which has a checksum of its own,
+ * is the start of the chain.
  */
 #include "journal/file/scan.h"
 

@@ -1,10 +1,10 @@
 /*
- * Reading one segment batch by batch, through a window: what a start (read.c), the projector's
- * cursor (cursor.c) and forgetting (forget.c) have in common. A scan has a place, the boundary
- * before the next batch, and verifies that each batch continues there; what to make of one that
- * does not is the caller's matter.
+ * Reads one segment batch by batch through a window in memory. A start (read.c), the cursor
+ * (cursor.c) and the removal of segments (forget.c) use it. A scan stands at the boundary before
+ * the next batch and verifies that the next batch continues there. The caller decides what it means
+ * if a batch does not.
  *
- * Used by one thread. Whoever sets one up owns the memory of the window and of the sentence.
+ * Only one thread may use a scan. The caller owns the memory of the window and of the sentence.
  */
 #ifndef LAUD_JOURNAL_FILE_SCAN_H
 #define LAUD_JOURNAL_FILE_SCAN_H
@@ -18,41 +18,41 @@
 #include "journal/event.h"
 #include "journal/file/segment.h"
 
-#define SCAN_WINDOW_BYTES MIB(4) /* a window is at most this large */
+#define SCAN_WINDOW_BYTES MIB(4) /* largest size of a window */
 
 struct scan {
     const char *directory;
-    char *problem; /* gets a sentence with every DAMAGED and IO_FAILED */
+    char *problem; /* gets a sentence for every DAMAGED and IO_FAILED */
     size_t problem_bytes;
     /* The segment */
     uint64_t number;
     char name[SEGMENT_NAME_BYTES];
-    int fd; /* -1: none is open */
+    int fd; /* -1: no segment is open */
     uint64_t size;
     struct segment_header header;
-    /* The place: the next batch begins here */
+    /* The boundary: the next batch begins here */
     uint64_t offset;
     uint64_t position;
     uint64_t events;
     uint64_t chain;
     /* The window */
     uint8_t *window;
-    size_t window_bytes; /* room */
-    size_t ahead;        /* so much is read at a time, or more if a batch is larger */
+    size_t window_bytes; /* size of the buffer */
+    size_t ahead;        /* bytes to read at a time; more if a batch is larger */
     uint64_t window_start;
     size_t window_length;
-    uint64_t fills; /* how often it was filled */
+    uint64_t fills; /* how often the window was filled */
 };
 
-/* A batch at the scan's place, and how far its records have been taken. */
+/* The batch at the boundary, and how many of its records have been read. */
 struct scan_batch {
     struct batch_header header;
-    uint64_t offset; /* of its first record */
-    uint64_t done;   /* bytes */
-    uint32_t count;  /* records in them */
+    uint64_t offset; /* offset of its first record in the segment */
+    uint64_t done;   /* bytes of the records that were read */
+    uint32_t count;  /* number of the records that were read */
 };
 
-/* The numbers of the segments there are, ascending; the caller frees `numbers`. */
+/* The numbers of all segments, ascending. The caller frees `numbers`. */
 struct segment_list {
     uint64_t *numbers;
     size_t count;
@@ -69,46 +69,57 @@ enum status scan_damage(struct scan *scan, uint64_t offset, const char *what);
 enum status scan_list(struct scan *scan, struct segment_list *list);
 
 /*
- * Opens a segment without looking into it; the place stays. With `from_disk` it is synced and
- * dropped from the page cache first. OK or IO_FAILED.
+ * Opens a segment without reading it; the boundary is unchanged. If `from_disk` is true, it is
+ * synced and dropped from the page cache first. OK or IO_FAILED.
  */
 enum status scan_open(struct scan *scan, uint64_t number, bool from_disk);
 void scan_close(struct scan *scan);
 
-/* Its length may have changed since. What the window holds is not believed any more. */
+/* Reads the length of the file again, because it may have changed, and discards the window. */
 enum status scan_refresh(struct scan *scan);
 
-/* Reads the header and puts the place behind it. */
+/* Reads the header and sets the boundary to the first batch. */
 enum status scan_header(struct scan *scan);
 
-/* Closes this segment and opens another one, which must continue at the place. */
+/* Closes this segment and opens another one, which must continue at the boundary. */
 enum status scan_follow(struct scan *scan, uint64_t number, bool from_disk);
 
 /*
- * Opens the last segment that begins at or before `position`, looking from the newest back; its
- * place in the list is *index. DAMAGED if there is none.
+ * Opens the last segment that begins at or before `position`; the search starts with the newest.
+ * *index is its index in the list. DAMAGED: there is none.
  */
 enum status scan_seek(struct scan *scan, const struct segment_list *list, uint64_t position,
                       size_t *index);
 
-/* DAMAGED: the journal begins with this segment, too late for someone who needs `position`. */
+/*
+ * Returns DAMAGED: the journal begins with this segment, which is after the `position` that is
+ * needed.
+ */
 enum status scan_begins_late(struct scan *scan, uint64_t position);
 
-/* *bytes is [offset, offset + length) of the segment, or as much of it as the file has: *got. */
+/*
+ * Sets *bytes to the range [offset, offset + length) of the segment. *got is its length, which is
+ * less if the file ends before.
+ */
 enum status scan_need(struct scan *scan, uint64_t offset, size_t length, const uint8_t **bytes,
                       size_t *got);
 
-/* OK: there is a good batch at the place. MORE: there is none. Else IO_FAILED. */
+/* OK: there is a good batch at the boundary. MORE: there is none. Otherwise IO_FAILED. */
 enum status scan_batch(struct scan *scan, struct scan_batch *batch, const uint8_t **records);
 
-/* The next record of the batch; the caller adds its size to `done` and 1 to `count` to take it. */
+/*
+ * Decodes the next record of the batch. To accept it, the caller adds its size to `done` and 1 to
+ * `count`.
+ */
 enum status scan_record(struct scan *scan, const struct scan_batch *batch, const uint8_t *records,
                         struct event *event, size_t *size);
 
-/* All records were taken: are they as many as the batch says? Moves the place behind it. */
+/*
+ * Call it after all records were read: checks their number and sets the boundary after the batch.
+ */
 enum status scan_finish(struct scan *scan, const struct scan_batch *batch);
 
-/* Moves the place behind a batch whose records nobody needs. */
+/* Sets the boundary after a batch whose records are not needed. */
 void scan_pass(struct scan *scan, const struct scan_batch *batch);
 
 #endif

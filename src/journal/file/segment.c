@@ -4,10 +4,10 @@
  * A journal is a directory:
  *
  *     0000000001.seg …  segments: the events, in order
- *     mark              how far they are known to be on disk (mark.c)
- *     spare.seg         the next segment, made ahead of need (spare.c)
- *     spare.tmp         a spare not finished; removed at start
- *     reserve           room for closing cleanly on a full disk (spare.c)
+ *     mark              up to which position they are certainly on disk (mark.c)
+ *     spare.seg         the next segment, made in advance (spare.c)
+ *     spare.tmp         an incomplete spare; removed at start
+ *     reserve           disk space for closing cleanly on a full disk (spare.c)
  *
  * All numbers are little-endian. "XXH3(bytes, seed)" is XXH3-64.
  *
@@ -21,29 +21,30 @@
  *       32  u64 number of events before it
  *       40  u64 chain value after the batches before it; 0 in the first segment
  *       48  u64 length the file was made with
- *       56  u32 what an acknowledgement meant to the run that wrote it: 0 not recorded (as before
- *               this field was), 1 that it was on disk (--durability commit), 2 interval, 3 none
+ *       56  u32 what an acknowledgement meant to the run that wrote it: 0 not recorded (older files
+ *               do not have this field), 1 that it was on disk (--durability commit),
+ *               2 interval, 3 none
  *       60  …   zeros
- *     4088  u64 XXH3(bytes 0 to 4088, 0); it stays here in every version, so that a newer format
- *               can be told from damage
+ *     4088  u64 XXH3(bytes 0 to 4088, 0); it is here in every version, so that a newer format
+ *               can be distinguished from damage
  *
- * BATCH: what was written at once; a header of 64 bytes, then records (record.c).
+ * BATCH: records that were written at once; a header of 64 bytes, then records (record.c).
  *
  *        0  u32 magic "LBAT"
  *        4  u32 number of records
- *        8  u64 position of the first of them
+ *        8  u64 position of the first record
  *       16  u64 number of events before it
  *       24  u64 bytes of records, a multiple of 8, at most LIMIT_JOURNAL_BATCH
  *       32  u64 durable through: records before this position were on disk, synced, before this
  *               batch was written
- *       40  u64 chain: XXH3(records, chain of the batch before); 0 is before the first
+ *       40  u64 chain: XXH3(records, chain of the batch before); 0 before the first
  *       48  u64 wall clock, milliseconds since 1970
  *       56  u64 XXH3(bytes 0 to 56, segment number)
  *
  * A position is the number of record bytes before a record since the journal began. A batch's
  * position is its predecessor's plus its predecessor's bytes, across segments too; likewise events.
- * The chain ties each batch to all before it: one that was lost, moved or left over from another
- * life of the file does not fit.
+ * The chain connects each batch with all batches before it: a batch that was lost, displaced, or
+ * that remained from an earlier use of the file does not match.
  *
  * WHAT THE ORDER OF WRITING GUARANTEES
  *
@@ -56,12 +57,14 @@
  * 4. After a restart, appending starts in a new segment. So nothing is ever written after a tail
  *    that was cut off.
  *
- * 5. Segments go from the front only, one at a time, the directory synced after each, and never the
- *    last. So those there are have numbers without gaps, and the mark, synced with rule 2, does not
- *    lie before the first of them. Where a journal begins, its first header says.
+ * 5. Segments are removed from the front only, one at a time, with a sync of the directory after
+ *    each, and never the last. So the remaining segments have numbers without gaps, and the
+ *    position in the file `mark`, which is synced with rule 2, is not before the first of them.
+ *    The header of the first segment says where the journal begins.
  *
- * Hence only the last segment can hold a torn tail: bytes that do not verify and that nothing (the
- * mark, a later batch's durable-through) says were on disk.
+ * Therefore only the last segment can have a torn tail: bytes that do not verify, and for which
+ * there is no evidence (the file `mark`, or the durable position in a later batch) that they were
+ * on disk.
  */
 #include "journal/file/segment.h"
 

@@ -1,6 +1,6 @@
 /*
- * A cursor (cursor.h), and the events that it visited last. The cursor decodes one event at a time and
- * stays before the one that does not fit a run any more.
+ * A source has a cursor (cursor.h) and the events of the last run. The cursor decodes one event at
+ * a time and stays before the first event that does not fit into the run.
  */
 #include "journal/file/source_file.h"
 
@@ -13,21 +13,21 @@
 #include "journal/file/private.h"
 
 #define SOURCE_FILE_MAGIC 0x736f7572u
-#define RUN_EVENTS        256 /* of one run, at most */
+#define RUN_EVENTS        256 /* most events of one run */
 
 struct source_file {
-    struct source port; /* first: the port's handle is this */
+    struct source port; /* must be the first member: the port uses a pointer to it */
     uint32_t magic;
-    struct journal_file *journal; /* NULL: nobody writes this one */
+    struct journal_file *journal; /* NULL: nobody writes this journal */
     char directory[JOURNAL_DIRECTORY_MAX + 1];
-    struct await *await; /* the journal's or our own */
+    struct await *await; /* that of the journal, or our own */
     struct await own;
     bool woken; /* under the lock of `await` */
 
-    /* The reading thread's */
-    struct journal_cursor *cursor; /* NULL: it has to be opened at `position` */
-    uint64_t position;             /* after the last event pulled */
-    size_t most;                   /* of the run being pulled */
+    /* Used only by the reading thread */
+    struct journal_cursor *cursor; /* NULL: must be opened at `position` */
+    uint64_t position;             /* position after the last event pulled */
+    size_t most;                   /* most events of the run that is being pulled */
     size_t count;
     struct event events[RUN_EVENTS];
     uint64_t ends[RUN_EVENTS];
@@ -60,7 +60,9 @@ static enum status take_event(void *context, const struct event *event, uint64_t
     return STATUS_OK;
 }
 
-/* After a failure nothing was pulled: the next pull begins with a new cursor where this one did. */
+/*
+ * After a failure nothing was pulled: the next pull begins with a new cursor at the old position.
+ */
 static enum status file_pull(struct source *port, size_t most, struct source_run *run,
                              char *problem, size_t size)
 {
@@ -96,7 +98,7 @@ static enum status file_acknowledge(struct source *port, uint64_t position)
     return journal != NULL ? journal_file_forget(&journal->port, position) : STATUS_OK;
 }
 
-/* In this order: each position is at least what the one before it was. */
+/* They are read in this order, so that each position is at least as high as the one before. */
 static void file_view(struct source *port, struct source_view *out)
 {
     struct source_file *source = source_of(port);

@@ -1,6 +1,6 @@
 /*
- * The reading port on a journal's files (journal/source.h). A source reads the files itself, while
- * the journal writes them, up to what is on disk; it verifies as much as a start does.
+ * The reading port (journal/source.h) on the files of a journal. A source reads the files itself,
+ * while the journal writes them, up to what is on disk. It verifies as much as a start does.
  */
 #ifndef LAUD_JOURNAL_FILE_SOURCE_FILE_H
 #define LAUD_JOURNAL_FILE_SOURCE_FILE_H
@@ -9,15 +9,16 @@
 #include "journal/source.h"
 
 /*
- * A source of an open journal of journal/file. Acknowledging removes segments; only one source of a
- * journal may do that, and only one thread at a time. It may be closed after the journal, but not
- * used. NULL: no memory.
+ * Makes a source of an open journal of journal/file. Acknowledging removes segments; only one
+ * source of a journal may acknowledge, and only one thread at a time. The source may be closed
+ * after the journal, but must not be used then. NULL: there is no memory.
  */
 struct source *source_file_open(struct journal *journal);
 
 /*
- * A source of a directory whose journal nobody writes. Events before `end` are on disk, and the
- * source goes no further. Acknowledging removes nothing. NULL: no memory, or the path is too long.
+ * Makes a source of a directory whose journal nobody writes. All events before `end` must be on
+ * disk, and the source does not read further. Acknowledging removes nothing. NULL: there is no
+ * memory, or the path is too long.
  */
 struct source *source_file_open_directory(const char *directory, uint64_t end);
 

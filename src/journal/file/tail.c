@@ -1,15 +1,17 @@
 /*
- * The answer is "torn" only if there is no evidence that the bytes once were on disk. There are two
- * witnesses: the mark, and any later batch header, which says what was durable when it was written.
+ * The tail is torn only if there is no evidence that its bytes were ever on disk. There are two
+ * kinds of evidence: the file `mark`, and any later batch header, which says what was durable when
+ * it was written.
  */
 #include "journal/file/tail.h"
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/little.h"
 
 struct tail {
-    uint64_t durable; /* the farthest position that any batch header in it says was on disk */
+    uint64_t durable; /* the highest durable position in any batch header of the tail */
     uint64_t end;     /* the offset after the last byte that is not zero */
 };
 
@@ -46,6 +48,7 @@ static enum status tail_scan(struct scan *scan, void (*progress)(void *context),
 enum status tail_judge(struct scan *scan, uint64_t marked, struct journal_report *report,
                        void (*progress)(void *context), void *context)
 {
+    ASSERT(scan->fd >= 0);
     struct tail tail;
     uint64_t offset = scan->offset;
     enum status status = tail_scan(scan, progress, context, &tail);

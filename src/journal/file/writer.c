@@ -1,25 +1,27 @@
 /*
- * The writer: the one thread that moves records from the ring to the disk. A round takes all that
- * has been published, writes it in as few batches as possible, syncs once, moves the mark and
- * releases. It begins when someone has kicked, which an I/O thread does at the end of its turn, so
- * that a turn is not cut into several syncs; while a sync runs, the next round gathers in the ring.
- * So the busier the server, the larger the batches, with no timer and nothing to tune. A record
- * reserved but not yet published ends a round early; who reserved it has yet to kick.
+ * The writer: the only thread that writes records from the ring to disk. In one round it takes
+ * everything that is published, writes it in as few batches as possible, syncs once, writes the
+ * file `mark` and releases the position. A round begins after a kick, which an I/O thread gives at
+ * the end of its turn, so that one turn does not cause several syncs. While a sync runs, the
+ * records of the next round gather in the ring. So the busier the server is, the larger are the
+ * batches, with no timer and nothing to configure. A record that is reserved but not yet published
+ * ends a round early; the thread that has reserved it will kick later.
  *
- * What may fail and what then happens:
+ * Failures and their consequences:
  *
- * - Any write or sync of a segment, the mark or the directory: nothing is tried again and nothing
- *   more is written, ever; the gate says READONLY and what was not released never will be. A write
- *   that fails with ENOSPC is no exception: segments are allocated beforehand, so only a
- *   copy-on-write file system can do that, and how much of the batch it kept is not known.
- * - The next segment cannot be made for want of space: nothing depends on it yet. The gate says
- *   DISK_FULL before anything is decided, what was admitted before still fits the current segment,
- *   and the gate opens again when the preparer has succeeded. Likewise where no file can be opened
- *   for it, with a gate that says NO_FILES.
+ * - Any write or sync of a segment, of the file `mark` or of the directory: nothing is retried, and
+ *   nothing more is written. The gate is READONLY, and what was not released never will be. ENOSPC
+ *   is no exception: segments are allocated beforehand, so only a copy-on-write file system can
+ *   report it for a write, and then it is unknown how much of the batch was written.
  *
- * The order of stores matters in write_batch: the gate before the ring's `freed`. Whoever is
- * admitted with the new `freed` sees the new gate, so after the gate has closed at most one ring of
- * records can still come (private.h: RING_LOW_FACTOR).
+ * - The next segment cannot be made for lack of space: nothing depends on it yet. The gate becomes
+ *   DISK_FULL before anything is decided, everything that was admitted still fits into the current
+ *   segment, and the gate opens again when the preparer has succeeded. If no file can be opened, it
+ *   is the same, with NO_FILES.
+ *
+ * The order of stores matters in write_batch: the gate is stored before the `freed` of the ring. A
+ * thread that is admitted because of the new `freed` also sees the new gate. So after the gate has
+ * closed, at most one ring of records can still be appended (private.h: RING_LOW_FACTOR).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +66,7 @@ static void writer_fail_saying(struct journal_file *journal, const char *sentenc
     set_gate(journal, STATUS_READONLY);
 }
 
-/* False if result is a failure; then the journal is read-only and says why. */
+/* False: `result` is a failure, and the journal is now read-only, with a reason. */
 static bool writer_check(struct journal_file *journal, int result, const char *what)
 {
     if (result >= 0)
@@ -76,7 +78,7 @@ static bool writer_check(struct journal_file *journal, int result, const char *w
     return false;
 }
 
-/* What the gate says while the next segment is needed, and not there. */
+/* The state of the gate while the next segment is needed but does not exist. */
 static enum status waiting_for_spare(uint32_t spare)
 {
     return spare == SPARE_FULL    ? STATUS_DISK_FULL
@@ -103,12 +105,12 @@ static void update_stats(struct journal_file *journal)
     atomic_store_explicit(&journal->stats.bytes,
                           journal->earlier_bytes + (journal->fd >= 0 ? journal->size : 0),
                           memory_order_relaxed);
-    /* Others read the files on the strength of these two. */
+    /* Other threads rely on these two when they read the files. */
     await_advance(&journal->await, journal->durable);
     atomic_store_explicit(&journal->stats.number, journal->number, memory_order_release);
 }
 
-/* All that was written is on disk: says so in the mark. */
+/* Everything that was written is on disk: writes this position to the file `mark`. */
 static bool writer_mark(struct journal_file *journal)
 {
     journal->durable = journal->written;
@@ -129,7 +131,7 @@ static bool writer_sync(struct journal_file *journal)
     return writer_mark(journal);
 }
 
-/* Ends the current segment after its last batch, on disk with all it holds. */
+/* Cuts the current segment after its last batch and syncs it. */
 static bool finish_segment(struct journal_file *journal)
 {
     if (!writer_check(journal, io_truncate("segment.truncate", journal->fd, journal->used),
@@ -145,7 +147,7 @@ static bool finish_segment(struct journal_file *journal)
     return true;
 }
 
-/* Tells the preparer how much of the current segment is used, if it waits for that. */
+/* Notifies the preparer how much of the current segment is used, if it waits for that. */
 static void tell_pace(struct journal_file *journal)
 {
     atomic_store(&journal->used_now, journal->used);
@@ -156,7 +158,7 @@ static void tell_pace(struct journal_file *journal)
     pthread_mutex_unlock(&journal->lock);
 }
 
-/* Takes the spare; its place is free for the preparer again. */
+/* Takes the spare, so that the preparer can make another one. */
 static int take_spare(struct journal_file *journal)
 {
     pthread_mutex_lock(&journal->lock);
@@ -169,7 +171,10 @@ static int take_spare(struct journal_file *journal)
     return fd;
 }
 
-/* Header first, on disk, then the number: a numbered segment always has a good header. */
+/*
+ * The header is written and synced before the segment gets its number, so a numbered segment always
+ * has a good header.
+ */
 static bool start_segment(struct journal_file *journal)
 {
     uint8_t bytes[SEGMENT_HEADER_BYTES];
@@ -205,7 +210,10 @@ static bool start_segment(struct journal_file *journal)
     return true;
 }
 
-/* Only when the spare is ready; it stays so until it is taken, which is done here alone. */
+/*
+ * Call it only when the spare is ready. The spare stays ready until it is taken, which only this
+ * function does.
+ */
 static bool writer_roll(struct journal_file *journal)
 {
     ASSERT(atomic_load(&journal->spare) == SPARE_READY);
@@ -253,7 +261,9 @@ static bool write_batch(struct journal_file *journal, size_t bytes, uint32_t cou
     return true;
 }
 
-/* Records to be written next, as one batch of the current segment; 0 if there are none, or failed. */
+/*
+ * The bytes of records for the next batch of the current segment; 0: there are none, or a failure.
+ */
 static size_t next_batch(struct journal_file *journal, uint32_t *count)
 {
     size_t bytes = ring_published(&journal->ring, journal->written, LIMIT_JOURNAL_BATCH, count);
@@ -262,7 +272,7 @@ static size_t next_batch(struct journal_file *journal, uint32_t *count)
         return bytes;
     if (atomic_load(&journal->spare) == SPARE_READY)
         return writer_roll(journal) ? bytes : 0;
-    ASSERT(left >= BATCH_HEADER_BYTES + LIMIT_EVENT_BYTES); /* the gate closed in time */
+    ASSERT(left >= BATCH_HEADER_BYTES + LIMIT_EVENT_BYTES); /* because the gate closed in time */
     return ring_published(&journal->ring, journal->written, left - BATCH_HEADER_BYTES, count);
 }
 
@@ -289,7 +299,10 @@ static void writer_release(struct journal_file *journal)
     writer_tell(journal);
 }
 
-/* Writes what was published when it began, syncs and releases it. False if there was nothing. */
+/*
+ * Writes, syncs and releases everything that was published when the round began. False: there was
+ * nothing.
+ */
 static bool writer_round(struct journal_file *journal)
 {
     uint64_t start = journal->written;
@@ -309,7 +322,10 @@ static bool writer_round(struct journal_file *journal)
     return journal->written > start;
 }
 
-/* Looks at what the preparer did; who has just begun to listen is told that there may be news. */
+/*
+ * Checks the state of the preparer. A new listener is called once, because something may have
+ * changed before it was set.
+ */
 static void writer_attend(struct journal_file *journal)
 {
     if (atomic_load(&journal->unprepared))
@@ -331,9 +347,9 @@ static uint64_t sleep_limit_ns(struct journal_file *journal)
 }
 
 /*
- * Sleeps until woken or a sync is due. Whoever kicks sets `kicked` before it looks at `sleeping`,
- * and here `sleeping` is set before the look at `kicked`; all four are sequentially consistent, so
- * one of the two notices. The same holds for `attention`.
+ * Sleeps until it is woken or a sync is due. A thread that kicks sets `kicked` before it reads
+ * `sleeping`, and the writer sets `sleeping` before it reads `kicked`. All four accesses are
+ * sequentially consistent, so one of the two notices the other. The same holds for `attention`.
  */
 static void writer_sleep(struct journal_file *journal)
 {
@@ -378,7 +394,10 @@ void *writer_run(void *argument)
     pthread_setname_np(pthread_self(), "journal");
     update_stats(journal);
     for (;;) {
-        /* In this order: whoever says stop sets `stopping` first, then asks for attention. */
+        /*
+         * The order matters: the thread that stops the journal sets `stopping` first and then
+         * `attention`.
+         */
         bool attend = atomic_exchange(&journal->attention, 0) != 0;
         bool stopping = atomic_load(&journal->stopping);
         if (attend)

@@ -1,4 +1,7 @@
-/* Looks at every row and keeps the first ones of the list in order: slow, and plainly right. */
+/*
+ * Reads every row and keeps the first ones of the list in order. This is slow, but simple and
+ * obviously correct.
+ */
 #include "store/memory/list.h"
 
 static bool is_listed(const struct memory_key *key, const struct memory_list *list)
@@ -45,7 +48,7 @@ static struct store_reaction reaction_of(const struct memory_row *row)
                                    .time_s = (uint32_t)row->value};
 }
 
-/* The first one behind `after`. */
+/* The index of the first entry after `after`. */
 static bool next_of_user(const struct memory_rows *rows, struct id user,
                          const struct store_reaction *after, struct store_reaction *out)
 {
@@ -74,7 +77,7 @@ size_t memory_list_user(const struct memory_rows *rows, struct id user,
     return used;
 }
 
-/* Of what was cleared, that which is still so. */
+/* Keeps only those cleared reactions that are still not set. */
 static bool is_change(const struct memory_rows *rows, const struct memory_row *row, struct id user,
                       uint32_t since_s)
 {

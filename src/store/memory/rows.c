@@ -1,6 +1,6 @@
 /*
- * Chains from an array of heads that doubles when there are as many rows as heads. The counters of an
- * item lie in one chain, whatever their names: so all of them are found in one walk.
+ * A hash table with chains. The array of heads doubles when there are as many rows as heads. All
+ * counters of an item are in one chain, whatever their names, so one walk finds all of them.
  */
 #include "store/memory/rows.h"
 

@@ -1,7 +1,7 @@
 /*
- * One lock, one table. A batch goes in three steps: what it claims is checked, all rows it may need
- * are made (empty, so that they say nothing), then values move and rows that say nothing go. Only
- * the first two can fail, and the last cleans up after them too.
+ * One lock and one table. A batch is applied in three steps: its claims about the old state are
+ * checked; all rows that it may need are created empty; then values are changed and empty rows are
+ * removed. Only the first two steps can fail, and the last one also cleans up after such a failure.
  */
 #include "store/memory/store_memory.h"
 
@@ -18,7 +18,7 @@
 #define STORE_MEMORY_MAGIC 0x73746f72656d656dULL
 
 struct store_memory {
-    struct store store; /* first: the port's functions get a pointer to it */
+    struct store store; /* must be the first member: the port's functions get a pointer to it */
     uint64_t magic;
     struct memory_budget *budget;
     pthread_mutex_t lock;
@@ -295,7 +295,9 @@ static void set_values(struct store_memory *memory, const struct store_changes *
     memory->position = changes->position;
 }
 
-/* Rows that say nothing go: a reaction without a time, a counter of 0, what is too old. */
+/*
+ * Removes rows without a meaning: a reaction without a time, a counter of 0, and what is too old.
+ */
 static void sweep(struct store_memory *memory)
 {
     for (size_t i = 0; i < memory->rows.head_count; i++)
@@ -439,7 +441,7 @@ static enum status visit_row(const struct store_visitor *visitor, const struct m
     return STATUS_OK;
 }
 
-/* Over a copy, so that a visitor may take its time and may ask the store. */
+/* Visits a copy of the rows, so that a visitor may be slow and may call the store. */
 static enum status visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
     struct store_snapshot *snapshot = take_snapshot(&store_of_admin(admin)->reader);

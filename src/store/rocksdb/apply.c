@@ -1,14 +1,14 @@
 /*
- * Applying a batch: all of it goes into the store in one step, and the position row is part of it
- * (sink.c). Rows go in key order, tag after tag, each tag in a pile of its own to need less memory
- * at a time.
+ * Applies a batch. All of it, including the position row, is written in one step (sink.c). Rows are
+ * written in key order, tag by tag; the rows of each tag are collected separately, so that less
+ * memory is needed at a time.
  *
- * By-item and by-user rows have the time in their keys. Where the store already has a reaction, its
- * time is read first (replaced.h). A reaction that should be there and is not means that store and
- * journal disagree; nothing is applied then.
+ * By-item and by-user rows have the time in their keys. If the store already has a reaction, its
+ * time is read first (replaced.h). If the store lacks a reaction that it should have, store and
+ * journal disagree, and nothing is applied.
  *
- * RocksDB is kept from meeting a full disk: below a floor of free space nothing is applied, and
- * the floor leaves room to flush what is in the memtables.
+ * RocksDB must never run into a full disk: below a minimum of free space nothing is applied, and
+ * this minimum is enough to flush the memtables.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,20 +21,20 @@
 #include "store/rocksdb/replaced.h"
 #include "store/rocksdb/sink.h"
 
-enum { TOKEN_SWEEP_S = 64 }; /* token rows go in ranges of so many seconds */
+enum { TOKEN_SWEEP_S = 64 }; /* token rows are deleted in ranges of so many seconds */
 
 struct apply {
     struct store_rocksdb *rocks;
     const struct store_changes *changes;
     struct rows *rows;
     struct sink sink;
-    struct store_place place; /* to be */
+    struct store_place place; /* the new value */
     struct replaced user;     /* the reactions of the two spans, and the times they replace */
     struct replaced item;
-    bool apart_written; /* the second half, where a thread of its own does that */
+    bool apart_written; /* the second half, if another thread writes it */
 };
 
-/* The row's value, as by_user.h wants it: its new time and its old one, 0 where there is none. */
+/* The value of the row, in the form that by_user.h expects: new time and old time, 0 for none. */
 static bool pile_relations(struct apply *apply)
 {
     const struct replaced *user = &apply->user;
@@ -69,7 +69,7 @@ static void write_relations(struct apply *apply)
     }
 }
 
-/* The row's value, one byte: does it stay? */
+/* The value of the row is one byte: does the row stay? */
 static void pile_one_by_item(struct apply *apply, const struct store_reaction *change,
                              uint32_t time_s, bool stays)
 {
@@ -113,8 +113,8 @@ static void write_by_item(struct apply *apply)
 }
 
 /*
- * The key as it is sorted ends with the counter's name, which is also where its operand begins: so
- * one item's counters come out next to each other and in order.
+ * For the ordering, the key ends with the name of the counter, and the operand begins there, too.
+ * So the counters of one item are adjacent and in order.
  */
 static bool pile_counts(struct apply *apply)
 {
@@ -156,7 +156,10 @@ static void write_counts(struct apply *apply)
     }
 }
 
-/* Sorts and puts them; of those with the same key, which say the same, one. */
+/*
+ * Puts the rows in order and writes them. Of several rows with the same key, which have the same
+ * contents, one is written.
+ */
 static void write_rows(struct apply *apply)
 {
     const struct rows *rows = apply->rows;
@@ -188,7 +191,10 @@ static bool write_names(struct apply *apply)
     return true;
 }
 
-/* A range costs every later read a little until it is compacted away, so it goes once in a while. */
+/*
+ * A deleted range makes every later read a little slower until it is compacted, so ranges are
+ * deleted only from time to time.
+ */
 static void sweep_tokens(struct apply *apply)
 {
     struct store_place *place = &apply->place;
@@ -222,7 +228,7 @@ static bool write_tokens(struct apply *apply)
     return true;
 }
 
-/* What is past the horizon already (a journal that is read again) need not come back. */
+/* Rows before the horizon (when a journal is read again) need not be written. */
 static inline bool is_remembered(const struct apply *apply, const struct store_reaction *change)
 {
     return change->time_s == 0 && change->cleared_s != 0 &&
@@ -291,7 +297,7 @@ static void *apart_run(void *argument)
     return NULL;
 }
 
-/* The second half by a thread of its own, with rows and a file of its own. */
+/* Writes the second half in another thread, with separate rows and a separate file. */
 static enum status write_apart(struct apply *apply)
 {
     ASSERT(apply->sink.file != NULL);
@@ -318,7 +324,7 @@ static enum status write_all(struct apply *apply)
     return sink_finish(&apply->sink, NULL, apply->rocks, written ? STATUS_OK : STATUS_NO_MEMORY);
 }
 
-/* What the position row will say. The user's span decides how many reactions there are. */
+/* The new contents of the position row. The number of reactions is taken from the user's span. */
 static void count_changes(struct apply *apply)
 {
     const struct store_changes *changes = apply->changes;

@@ -1,9 +1,9 @@
 /*
- * RocksDB verifies every block it reads but one: the properties of a table, which it takes apart
- * first. As Debian builds it, with its assertions on, a flipped bit there ends the process while
- * the store is opened, with nothing said but a line of RocksDB's source. So what ends it then says
- * which store it is about, like every other refusal. Threads or memory that cannot be had end it in the
- * same way.
+ * RocksDB verifies every block that it reads except one: the properties of a table, which it parses
+ * first. Debian builds RocksDB with its assertions on, so a flipped bit there ends the process
+ * while the store is opened, and prints nothing but a line of RocksDB's source. Therefore this
+ * handler prints which store the failure is about, as for every other refusal. A lack of threads or
+ * memory ends the process in the same way.
  */
 #include <signal.h>
 #include <stdatomic.h>

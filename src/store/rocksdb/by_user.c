@@ -1,7 +1,7 @@
 /*
- * These rows need no pile, no hash and hardly any sorting of their own: the relations, once sorted,
- * have each user's list together, and only within one list is the order another. A list has few
- * rows in one batch, mostly one.
+ * By-user rows are not collected separately, because the ordered relation rows have each user's
+ * list together, and only the order within one list differs. A list has few rows in one batch,
+ * mostly one.
  */
 #include "store/rocksdb/by_user.h"
 
@@ -10,7 +10,7 @@
 #include "base/assert.h"
 #include "store/rocksdb/keys.h"
 
-/* The relation's row, but sorted newest first and only then by key, which is to say by item. */
+/* Orders relation rows newest first, then by key, which means by item. */
 static inline struct row listed_row(const struct row *relation, uint32_t time_s)
 {
     struct row row = *relation;
@@ -29,7 +29,7 @@ static void write_listed(struct sink *sink, const struct rows *relations, const 
         sink_delete(sink, key, length);
 }
 
-/* Rows with the same first bytes have ids of one length, so that both keys are long enough. */
+/* Rows with equal heads have ids of the same length, so both keys are long enough. */
 static inline bool same_list(const struct rows *rows, const struct row *a, const struct row *b)
 {
     return a->hash == b->hash && a->head == b->head &&

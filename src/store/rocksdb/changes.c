@@ -1,11 +1,11 @@
 /*
- * What a user changed since a time: of each (kind, type) the by-user rows from the newest down to
- * that time, then a seek to the next; then the same over what was cleared. How many rows are looked
- * at for one page is bounded, whatever there is: a page may end before it is full.
+ * Reads what a user changed since a time: for each (kind, type), the by-user rows from the newest
+ * down to that time, then a seek to the next list; and then the same for cleared reactions. The
+ * number of rows that are read for one page is bounded, so a page may end before it is full.
  *
- * Of the cleared, those that are live again drop out; that is asked of the relations, many at a
- * time. The iterators and that question may be of different moments: a reaction that changes in
- * between is in the next round in any case.
+ * Cleared reactions that are set again are left out; the relation rows say which, and many are read
+ * at a time. The iterators and this lookup may see different moments; a reaction that changes in
+ * between is reported in the next round in any case.
  */
 #include <stdlib.h>
 
@@ -23,13 +23,16 @@ struct walk {
     struct store_changed *changed;
 };
 
-/* All rows of one tag that the user has. RocksDB keeps a pointer to `end`: it must not be moved. */
+/*
+ * All rows of one tag that the user has. RocksDB keeps a pointer to `end`, so this struct must not
+ * be copied.
+ */
 struct span {
     uint8_t head[KEY_BOUND_MAX];
     uint8_t end[KEY_BOUND_MAX];
     size_t head_length;
     rocksdb_readoptions_t *read;
-    rocksdb_iterator_t *iterator; /* NULL: not wanted */
+    rocksdb_iterator_t *iterator; /* NULL: these rows are not read */
 };
 
 static void span_open(struct span *span, struct store_rocksdb *rocks, uint8_t tag, struct id user)
@@ -54,7 +57,7 @@ static void seek(const struct span *span, const uint8_t *key, size_t length)
     rocksdb_iter_seek(span->iterator, (const char *)key, length);
 }
 
-/* To the first row, or to the one behind `after`. */
+/* Seeks the first row, or the row after `after`. */
 static void span_begin(const struct span *span, const struct walk *walk)
 {
     uint8_t head[KEY_MAX], key[KEY_BOUND_MAX];
@@ -68,7 +71,7 @@ static void span_begin(const struct span *span, const struct walk *walk)
     seek(span, key, list_write_after(key, head, length, *after));
 }
 
-/* To the first row of the list behind that of this key. */
+/* Seeks the first row of the list after the list of this key. */
 static void span_skip_list(const struct span *span, const uint8_t *key)
 {
     uint8_t end[KEY_BOUND_MAX];
@@ -109,7 +112,7 @@ static enum status walk_span(struct walk *walk, const struct span *span)
     return problem_status(problem, "reading");
 }
 
-/* Those cleared are the last ones, from `first` on. */
+/* The cleared reactions are the last ones, from `first` on. */
 static enum status drop_live(struct walk *walk, size_t first)
 {
     struct store_changed *changed = walk->changed;
@@ -145,9 +148,10 @@ static enum status walk_both(struct walk *walk, const struct span *set, const st
 }
 
 /*
- * Nothing before the horizon was asked for, and no merge had gone further when the iterator was
- * made: the horizon is ahead of merges and never falls. A cursor from beyond the newest event is of
- * a later time than this store, which is a copy of an earlier one.
+ * Is the answer complete? The client must not ask for changes before the horizon. No compaction had
+ * removed later rows when the iterator was made, because the horizon is always ahead of compactions
+ * and never decreases. A cursor with a time after the newest event is from a later state than this
+ * store has, which is then an older copy.
  */
 static bool is_remembered(const struct store_rocksdb *rocks, uint32_t since_s, uint32_t newest_s)
 {

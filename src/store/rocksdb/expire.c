@@ -1,12 +1,12 @@
 /*
- * Rows of what was cleared are sorted by user, so those that are too old lie all over the range and
- * cannot go as one. They go one by one when RocksDB merges the files they are in, which costs
- * nothing that is not done anyway.
+ * Rows of cleared reactions are ordered by user, so rows that are too old are scattered and cannot
+ * be deleted as one range. Each is removed when RocksDB compacts the file that has it, which costs
+ * nothing extra.
  *
- * A merge asks for no snapshot and cannot be taken back by a crash, so it goes by the horizon that
- * is on disk already (expired_s), never by one that a crash could lower again: else a cursor between
- * the two would be taken, and find rows missing. Whoever reads makes sure of the horizon once its
- * iterator stands, which keeps the files as they were (changes.c).
+ * A compaction does not respect snapshots and cannot be undone by a crash. Therefore it uses the
+ * horizon that is already on disk (expired_s), never one that a crash could lower again: otherwise
+ * a cursor between the two horizons would be accepted although rows are missing. A reader checks
+ * the horizon after it has made its iterator, which keeps the files as they were (changes.c).
  */
 #include "store/rocksdb/private.h"
 
@@ -17,7 +17,7 @@ static unsigned char is_expired(void *state, int level, const char *key, size_t 
     (void)level, (void)value, (void)value_length, (void)new_value;
     const _Atomic uint32_t *expired_s = state;
     uint32_t time_s = key_cleared_time((const uint8_t *)key, key_length);
-    *changed = 0; /* a row stays as it is, or goes */
+    *changed = 0; /* a row is kept unchanged or removed */
     *new_length = 0;
     return time_s != 0 && time_s < atomic_load_explicit(expired_s, memory_order_relaxed);
 }

@@ -1,34 +1,37 @@
 /*
  * The format of the store, version 3. All rows are in the default column family. Integers of more
- * than one byte are big-endian, so that keys sort as numbers do.
+ * than one byte are big-endian, so that the order of keys is the order of numbers.
  *
- *   id      8, then 8 bytes: a narrow id; or 16, then 16 bytes, the upper half first: a wide one.
- *           The length in front makes ids free of prefixes: no key is the beginning of another.
- *           It also makes them sort as store_listed_order has it: narrow ones first, then by value.
- *   hash    the upper 2 bytes of a hash with a fixed seed: the part (store.h). It stands in front
- *           because ids are often given in order: without it all writes of a minute would fall on
- *           one range.
+ *   id      a narrow id is the byte 8 and then 8 bytes; a wide id is the byte 16 and then 16 bytes,
+ *           the upper half first. Because of the leading length no id is a prefix of another,
+ *           and so no key is a prefix of another. It also gives the order of
+ *           store_listed_order: narrow ids first, then by value.
+ *   hash    the upper 2 bytes of a hash with a fixed seed: the number of the partition (row.h).
+ *           It is at the beginning because ids are often assigned in rising order: without
+ *           the hash all writes of a minute would be in one range.
  *
- *   key                                                   value
- *   'R' hash(user) user kind type item                    time_s u32            the relation
- *   'I' hash(item) type item kind ~time_s user            nothing               by item, newest first
- *   'U' hash(user) user kind type ~time_s item            nothing               by user, newest first
- *   'X' hash(user) user kind type ~time_s item            nothing               cleared at time_s
- *   'C' hash(item) type item                              counters (merge.c)    of an item
- *   'N' role index                                        text                  a name
- *   'K' time_s token                                      type item             a token
- *   'P'                                                   the place, see below
- *   'V'                                                   u32                   format version
+ *   key                                          value
+ *   'R' hash(user) user kind type item           time_s u32          the relation
+ *   'I' hash(item) type item kind ~time_s user   nothing             by item, newest first
+ *   'U' hash(user) user kind type ~time_s item   nothing             by user, newest first
+ *   'X' hash(user) user kind type ~time_s item   nothing             cleared at time_s
+ *   'C' hash(item) type item                     counters (merge.c)  of an item
+ *   'N' role index                               text                a name
+ *   'K' time_s token                             type item           a token
+ *   'P'                                          see below           the position row
+ *   'V'                                          u32                 format version
  *
  * (user and item: id; kind and role: u8; type and index: u16; time_s: u32; token: 16 bytes.)
  *
- * The place is u64 position, u64 number of 'R' rows, u32 token horizon, u32 tokens swept up to, u32
- * time of the newest event, u32 horizon of what was cleared. It is written by every batch, so what a
- * flush makes durable always carries the position it reaches. Tokens before the horizon do not count
- * as there; their rows go in sweeps, a range at a time. Of what was cleared, rows before the horizon
- * go when RocksDB merges them (expire.c); one of a reaction that is live again says nothing.
+ * The value of the position row is u64 position, u64 number of 'R' rows, u32 token horizon, u32
+ * time up to which tokens are deleted, u32 time of the newest event, u32 horizon of cleared
+ * reactions. Each batch writes it, so data that a flush makes durable always includes its position.
+ * Tokens before the token horizon are ignored; their rows are deleted later, a range at a time. 'X'
+ * rows before the horizon of cleared reactions are removed when RocksDB compacts them (expire.c).
+ * An 'X' row of a reaction that is set again has no meaning.
  *
- * Version 2 had no 'X' rows, and a place without the last two, which are 0 then.
+ * Version 2 had no 'X' rows, and its position row had no newest time and no horizon of cleared
+ * reactions, which are then 0.
  */
 #include "store/rocksdb/keys.h"
 
@@ -60,7 +63,7 @@ static uint8_t *write_id(uint8_t *out, struct id id)
     return out + 1 + WIDE;
 }
 
-/* NULL: it is none, or does not end before `end`. */
+/* NULL: this is not an id, or it does not end before `end`. */
 static const uint8_t *read_id(const uint8_t *at, const uint8_t *end, struct id *out)
 {
     if (at == NULL || end - at < 1 + NARROW)
@@ -324,7 +327,7 @@ size_t list_write_end(uint8_t out[KEY_BOUND_MAX], const uint8_t *head, size_t he
     return head_length + 4;
 }
 
-/* Of a list of kind and type: all of it is before those. */
+/* The end of a list of one kind and type: all of its keys are before this one. */
 static size_t user_head(uint8_t out[KEY_MAX], struct id user)
 {
     return list_write_reactions(out, user, 0, 0) - 3;

@@ -1,7 +1,7 @@
 /*
- * A page of a list is one seek and as many steps as it has rows: the keys of a list lie together in
- * the list's own order. Both ends are given to RocksDB as bounds, so that it does not look at what
- * others' removals left behind beyond them.
+ * A page of a list takes one seek and one step for each row, because the keys of a list are
+ * adjacent and in the order of the list. Both ends of the list are given to RocksDB as bounds, so
+ * that it does not read deleted rows of other lists.
  */
 #include "base/log.h"
 #include "store/rocksdb/private.h"
@@ -13,11 +13,11 @@ struct bounds {
     size_t to_length;
 };
 
-/* A page being filled: of one list, or of everything a user has. */
+/* The page that is being filled: of one list, or of all reactions of a user. */
 struct page {
-    size_t head_length; /* of the list's keys */
+    size_t head_length; /* length of the common beginning of the list's keys */
     struct store_listed *listed;
-    struct store_reaction *reactions; /* NULL: it is one list */
+    struct store_reaction *reactions; /* NULL: the page is of one list */
     size_t limit;
     size_t count;
 };
@@ -25,7 +25,8 @@ struct page {
 static bool take_row(struct page *page, const uint8_t *key, size_t length)
 {
     ASSERT(page->count < page->limit);
-    ASSERT((page->listed == NULL) != (page->reactions == NULL)); /* it is one or the other */
+    /* Exactly one of the two is set. */
+    ASSERT((page->listed == NULL) != (page->reactions == NULL));
     if (page->reactions != NULL) {
         page->reactions[page->count] = (struct store_reaction){0};
         return key_read_by_user(key, length, &page->reactions[page->count]);

@@ -1,11 +1,12 @@
 /*
- * RocksDB takes a manifest that was cut short for one whose last entry was never finished, and
- * opens with what came before: rows that were flushed are then gone without a word. So every flush
- * leaves a mark of the position it reached, in a file of our own, and a store that opens behind
- * its mark is damaged.
+ * If its manifest is truncated, RocksDB assumes that the last entry was never completed and opens
+ * the database without it: rows that were flushed are then missing without an error. Therefore
+ * every flush records the position that it reached in a file of our own, and a store that opens
+ * with a lower position is damaged.
  *
- * The file DURABLE is "laudmark", u64 position, u64 XXH3-64 of these 16 bytes; big-endian. It is
- * written beside, synced and renamed, so it is either the old one or the new one.
+ * The file DURABLE is "laudmark", u64 position, u64 XXH3-64 of these 16 bytes; big-endian. The new
+ * file is written beside the old one, synced and renamed, so the file is always either the old or
+ * the new one.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,16 +1,16 @@
 /*
- * Counters in RocksDB: a value is a list of counters sorted by name, each one byte of name and a
- * varint of up to ten bytes (seven bits a byte, the lowest first; a set upper bit means that more
- * follow) holding the number in zigzag form (0, -1, 1, -2 …). A like on an item of its own takes
- * two bytes.
+ * Counters in RocksDB. A value is a list of counters ordered by name. Each has one byte of name and
+ * a varint of up to ten bytes (seven bits per byte, the lowest first; a set upper bit means that
+ * more follow) with the number in zigzag form (0, -1, 1, -2 …). A single like on an item takes two
+ * bytes.
  *
- * Sums are two's complement and so do not care for order or grouping, which lets RocksDB merge
- * operands among themselves before it sees a value. Sums of 0 are left out everywhere: as a delta
- * 0 adds nothing, as a counter it is never shown. What is left may be empty, and then the item has
- * no counters.
+ * Sums are computed in two's complement, so their order and grouping do not matter; therefore
+ * RocksDB may merge operands before it sees a value. Sums of 0 are never written: as an operand 0
+ * adds nothing, and a counter of 0 is never shown. The result may be empty; then the item has no
+ * counters.
  *
- * The result goes to RocksDB in a buffer of the calling thread, which copies it at once: merging
- * never allocates and so cannot fail for memory.
+ * The result is passed to RocksDB in a buffer of the calling thread, and RocksDB copies it at once:
+ * merging never allocates memory, so it cannot fail for lack of it.
  */
 #include "store/rocksdb/merge.h"
 

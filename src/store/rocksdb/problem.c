@@ -1,7 +1,7 @@
 /*
- * The C interface of RocksDB tells what went wrong as text only. The text begins with the kind of
- * the problem, which is stable; a file that is missing is said as an input/output error, but to us
- * it is damage like any other: what was kept is not there.
+ * The C interface of RocksDB reports errors only as text. The text begins with the kind of error,
+ * which is stable. RocksDB reports a missing file as an input/output error, but for us it is
+ * damage: data that was stored is not there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ enum status problem_peek(const char *text)
         strstr(text, "Disk quota exceeded") != NULL)
         return STATUS_DISK_FULL;
     if (strstr(text, "Too many open files") != NULL)
-        return STATUS_NO_FILES; /* of the process, or "in system" */
+        /* The limit of the process, or "in system" for that of the machine. */
+        return STATUS_NO_FILES;
     if (begins(text, "Corruption") || strstr(text, "No such file or directory") != NULL)
         return STATUS_DAMAGED;
     if (strstr(text, "lock ") != NULL)
@@ -31,15 +32,16 @@ enum status problem_peek(const char *text)
 }
 
 /*
- * After a full disk RocksDB goes on by itself when space returns; what a quota kept it from writing it
- * takes for a broken disk, and then writes nothing more until it is opened anew.
+ * After a full disk RocksDB continues by itself when space returns. But it treats an exceeded quota
+ * as a broken disk, and then writes nothing more until it is opened again.
  */
 enum status problem_status(char *text, const char *doing)
 {
     enum status status = problem_peek(text);
     if (status == STATUS_DISK_FULL && strstr(text, "Disk quota exceeded") != NULL)
         status = STATUS_IO_FAILED;
-    if (text != NULL && status != STATUS_DISK_FULL) /* that one is tried again and again */
+    /* DISK_FULL is retried many times, so it is not logged. */
+    if (text != NULL && status != STATUS_DISK_FULL)
         log_error("store: %s: %s", doing, text);
     free(text);
     return status;

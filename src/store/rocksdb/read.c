@@ -1,7 +1,7 @@
 /*
- * Point reads, many at a time through RocksDB's batched multi-get, which sees one moment of the
- * store for the whole call. "Not there" is said only where RocksDB said so: any problem ends the
- * call with its status.
+ * Point reads, many at a time with RocksDB's batched multi-get, which sees one moment of the store
+ * for the whole call. "No such row" is answered only if RocksDB said so: any error ends the call
+ * with its status.
  */
 #include <stdlib.h>
 
@@ -62,10 +62,10 @@ static enum status found_reaction(void *context, size_t at, const uint8_t *value
     return STATUS_OK;
 }
 
-/* Writes the key of the row of that number, and returns its length. */
+/* Writes the key of the row with this number and returns its length. */
 typedef size_t key_fn(const void *rows, size_t at, uint8_t bytes[KEY_MAX]);
 
-/* What is read; `found` gets numbers that begin at `first`. */
+/* What to read; `found` gets numbers from `first` on. */
 struct reading {
     const void *rows;
     key_fn *key;
@@ -80,7 +80,7 @@ static enum status found_at(void *context, size_t at, const uint8_t *value, size
     return reading->found(reading->context, reading->first + at, value, length);
 }
 
-/* More than one multi-get are still of one moment. */
+/* Several multi-gets also see one moment, because they use one snapshot. */
 static enum status read_rows(struct store_reader *reader, const struct store_snapshot *snapshot,
                              struct reading *reading, size_t count)
 {
@@ -97,7 +97,7 @@ static enum status read_rows(struct store_reader *reader, const struct store_sna
         struct lookup lookup;
         uint8_t bytes[LOOKUP_MAX][KEY_MAX];
         size_t part = count - reading->first < LOOKUP_MAX ? count - reading->first : LOOKUP_MAX;
-        ASSERT(part == count || snapshot != NULL); /* several reads are of one moment */
+        ASSERT(part == count || snapshot != NULL); /* all reads see one moment */
         for (size_t i = 0; i < part; i++) {
             lookup.keys[i] = bytes[i];
             lookup.lengths[i] = reading->key(reading->rows, reading->first + i, bytes[i]);

@@ -17,7 +17,10 @@ struct replaced replaced_of(const struct store_reaction *reactions, size_t count
     return replaced;
 }
 
-/* Sorts the relation keys of reactions that the store has. The value of a row is the index. */
+/*
+ * Collects and orders the relation keys of reactions that the store has. The value of a row is the
+ * index.
+ */
 static bool gather_keys(struct rows *rows, const struct replaced *replaced)
 {
     if (!rows_start(rows, replaced->lived))

@@ -1,8 +1,8 @@
 /*
- * Sorting is half of what applying a batch costs before RocksDB sees it, and keys have a shape that
- * helps: after the tag come two bytes of hash, so a counting sort over those leaves piles of a few
- * rows each, and within a pile the next eight bytes nearly always tell two rows apart without a
- * look at the key itself. A hot item puts many rows into one pile; large piles go to qsort.
+ * Ordering the rows is half of the cost of a batch before RocksDB gets it, and the form of the keys
+ * helps: two bytes of hash follow the tag, so a counting pass over these bytes makes groups of a
+ * few rows. Within a group the next eight bytes nearly always decide, without reading the key
+ * itself. A popular item makes one large group; qsort orders large groups.
  */
 #include "store/rocksdb/rows.h"
 

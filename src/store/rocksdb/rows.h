@@ -1,7 +1,7 @@
 /*
- * Rows of one tag that are collected and sorted before they are written. Keys and values are in one array
- * of bytes, and each row has a small struct, so that sorting moves only the structs. Memory is kept for
- * the next batch. Only one thread uses it.
+ * Rows of one tag that are collected and put in order before they are written. Keys and values are
+ * in one array of bytes, and each row has a small struct, so that only these structs change their
+ * order. Memory is kept for the next batch. Only one thread uses it.
  */
 #ifndef LAUD_STORE_ROCKSDB_ROWS_H
 #define LAUD_STORE_ROCKSDB_ROWS_H
@@ -23,10 +23,10 @@ struct rows {
     size_t used;
     size_t bytes_capacity;
     struct row *row;
-    struct row *other; /* a second array of the same size, for sorting */
+    struct row *other; /* a second array of the same size, for rows_sort */
     size_t count;
     size_t capacity;
-    uint32_t *starts; /* counts of the radix sort */
+    uint32_t *starts; /* counts of the counting pass of rows_sort */
 };
 
 /* The most bytes of a key with its value, and the memory of one row in total. */
@@ -44,9 +44,9 @@ static inline uint8_t *rows_room(struct rows *rows)
 }
 void rows_add(struct rows *rows, size_t key_length, size_t value_length);
 
-/* Sorts by key, in the order of memcmp. */
+/* Orders the rows by key, as memcmp does. */
 void rows_sort(struct rows *rows);
-/* Sorts some rows that have the same hash. */
+/* Orders some rows that have the same hash. */
 void rows_sort_some(struct rows *rows, struct row *first, size_t count);
 
 static inline const uint8_t *row_key(const struct rows *rows, const struct row *row)

@@ -1,4 +1,7 @@
-/* An iterator that ends because of a problem looks like one that ends, so scan_end asks. */
+/*
+ * An iterator that ends because of an error looks like one that has reached its end, so scan_end
+ * asks for the error.
+ */
 #include "store/rocksdb/scan.h"
 
 #include "base/assert.h"
@@ -12,7 +15,7 @@ static void scan_look(struct scan *scan)
     scan->value = (const uint8_t *)rocksdb_iter_value(scan->iterator, &scan->value_length);
 }
 
-/* Before the first row of a part, or of what comes behind the last one. */
+/* A key before the first row of a partition, or, after the last partition, before the next tag. */
 static void write_bound(uint8_t out[SCAN_BOUND], uint8_t tag, uint32_t part)
 {
     ASSERT(part <= STORE_PARTITIONS);
@@ -38,7 +41,7 @@ void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_sn
     scan_between(scan, rocks, snapshot, 1, rocks->ahead);
 }
 
-/* Few rows of each file: RocksDB reads ahead by itself as far as they go. */
+/* There are few rows in each file; RocksDB's own automatic read-ahead is enough. */
 void scan_start_partitions(struct scan *scan, struct store_rocksdb *rocks,
                            const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first,
                            uint32_t end)

@@ -1,18 +1,19 @@
 /*
- * A memtable is a sorted list that each row must find its place in, and it is sorted once more into
- * a file when it is flushed. Rows that come sorted and in bulk need neither: written straight to a
- * table file, which RocksDB then links into its tree in one step, they cost about a quarter. Small
- * batches still go to the memtable, because each file is a run more to merge and to look into.
+ * A memtable is an ordered list in which the position of each row must be found, and a flush writes
+ * it to a file. Many ordered rows need neither: they are written directly to a table file, which
+ * RocksDB then links into its tree in one step; this costs about a quarter. Small batches are still
+ * written to the memtable, because each file is one more run to compact and to read.
  *
- * RocksDB slows writers down when merging does not keep up, but not those who hand it files; so
- * before a file is begun, this waits while writes are stopped. It ends when a merge does, when the
- * background cannot go on and says so, or when the disk is full.
+ * RocksDB slows writes down when compactions do not keep up, but it does not slow down the
+ * ingestion of files. Therefore this waits before it begins a file while RocksDB has stopped
+ * writes. The wait ends when a compaction ends, when background work has failed and RocksDB reports
+ * it, or when the disk is full.
  *
- * A second file halves the time once more where a core has nothing else to do: the first has
- * everything up to the position, the second the relations and the rows by user, as much again.
+ * A second file halves the time again if a core is idle: the first has all rows up to the position
+ * row, the second the relation and by-user rows, which are about as many.
  *
- * The file is synced when RocksDB takes it, so after a crash the store may stand beyond the last
- * flush: data and position together, as ever.
+ * A file is synced when RocksDB ingests it, so after a crash the position of the store may be after
+ * the last flush; data and position agree as always.
  */
 #include "store/rocksdb/sink.h"
 
@@ -37,7 +38,7 @@ static uint64_t property(struct store_rocksdb *rocks, const char *name)
     return value;
 }
 
-/* After an error since the last write that succeeded there may be no merge to wait for, ever. */
+/* After an error since the last successful write there may never be a compaction to wait for. */
 static enum status wait_for_merges(struct store_rocksdb *rocks)
 {
     uint64_t errors = atomic_load(&rocks->background_errors);
@@ -50,7 +51,7 @@ static enum status wait_for_merges(struct store_rocksdb *rocks)
     return status;
 }
 
-/* What goes wrong is noticed at the end. */
+/* Errors are noticed at the end. */
 static void file_start(struct sink *sink, struct store_rocksdb *rocks)
 {
     ASSERT(sink->batch == NULL && sink->file == NULL);
@@ -127,7 +128,7 @@ void sink_delete_range(struct sink *sink, const uint8_t *from, size_t from_lengt
                                            (const char *)to, to_length, &sink->problem);
 }
 
-/* A file for which there was no room, or no quota, is one that RocksDB never saw. */
+/* If there was no space or quota for a file, RocksDB has never seen the file. */
 static enum status file_end(struct sink *sink, enum status wanted)
 {
     ASSERT(sink->file != NULL);
@@ -142,7 +143,7 @@ static enum status file_end(struct sink *sink, enum status wanted)
     return wanted != STATUS_OK ? wanted : status;
 }
 
-/* RocksDB takes both in one step. */
+/* RocksDB ingests both files in one step. */
 static enum status hand_over(struct store_rocksdb *rocks, bool both)
 {
     char *paths[2] = {file_path(rocks->directory, false), file_path(rocks->directory, true)};

@@ -41,7 +41,7 @@ void sink_start_second(struct sink *second, struct store_rocksdb *rocks);
 enum status sink_finish(struct sink *sink, struct sink *second, struct store_rocksdb *rocks,
                         enum status wanted);
 
-/* Deletes incomplete files that a crash left. Returns -errno. */
+/* Deletes incomplete files of a process that has crashed. Returns 0 or -errno. */
 int sink_clean(const char *directory);
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * Opening is where damage must be told from a new directory: RocksDB itself would make a new, empty
- * base where its file CURRENT is missing. So it may make one only where no base ever was, and what
- * it opens must carry our format version and stand no further back than the mark of the last flush.
+ * Opening a store must distinguish damage from a new directory: if the file CURRENT is missing,
+ * RocksDB itself would create a new, empty database. So it may create one only where there never
+ * was one. A database that it opens must have our format version, and its position must not be
+ * before that of the last flush (mark.c).
  *
- * A base that was being made when the process died has no rows and no mark, and is made again.
+ * A database whose creation was interrupted by a crash has no rows and no recorded position, and is
+ * created again.
  */
 #include "store/rocksdb/store_rocksdb.h"
 
@@ -21,7 +23,10 @@
 #define DEFAULT_WRITE_BUFFER_BYTES MIB(64)
 #define DEFAULT_BULK_MIN           100000
 
-/* A change makes at most two rows of one pile, and each of six rows is remembered for its filter. */
+/*
+ * A change makes at most two rows of one tag, and RocksDB keeps a hash of each of six rows for its
+ * filter.
+ */
 enum { BATCH_BYTES_PER_CHANGE = 2 * ROW_MEMORY + 6 * 8 };
 
 struct opening {
@@ -32,7 +37,7 @@ struct opening {
     bool has_current;
     bool has_tables;
     bool has_mark;
-    bool is_before; /* of the format version before this one */
+    bool is_before; /* true: it has the format version before this one */
     uint64_t mark;
 };
 
@@ -69,8 +74,8 @@ static int look_at_name(void *context, const char *name)
 }
 
 /*
- * With its own log switched off RocksDB cannot write down its options, which nobody reads; the
- * beginning of that file it would leave behind at each start.
+ * With its own log switched off, RocksDB cannot write its file of options, which nobody reads. At
+ * each start an incomplete file of this kind would remain.
  */
 static int drop_options(void *context, const char *name)
 {
@@ -264,7 +269,10 @@ static bool check_place(struct opening *opening)
     return true;
 }
 
-/* What version 2 has reads as it is; what this one adds, an older program must not meet. */
+/*
+ * Rows of version 2 can be read unchanged. But an older program must not open a store with rows of
+ * this version, so the version row is updated.
+ */
 static bool upgrade(struct opening *opening)
 {
     return !opening->is_before || opening->rocks->read_only || write_format(opening);
@@ -436,7 +444,7 @@ int store_rocksdb_exists(const char *directory)
 }
 
 #ifdef __SANITIZE_THREAD__
-/* RocksDB itself is not built for the thread sanitizer, which then takes its locks for none. */
+/* RocksDB itself is not built for the thread sanitizer, which therefore does not see its locks. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {

@@ -26,7 +26,7 @@ struct store_rocksdb_options {
     uint32_t batch_max;
     uint32_t bulk_min; /* Batches with more rows bypass the memtables; default 100,000. */
     /*
-     * Such a batch is written as two files by two threads. This is faster, but leaves more files to
+     * Such a batch is written as two files by two threads. This is faster, but makes more files to
      * compact, so it is for times when the machine has nothing else to do.
      */
     bool bulk_apart;

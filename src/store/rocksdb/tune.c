@@ -1,18 +1,18 @@
 /*
- * Every setting of RocksDB, and why.
+ * All settings of RocksDB, and the reasons for them.
  *
- * Universal compaction: the load is batches of keys all over the range, each one far smaller than
- * the base, and most rows are never touched again. Levels would write each row about ten times
- * over; sorted runs merged by size write it a few times, for more runs to look into on a read. Reads
- * are rare here (the hot tier and its filters stand before them) and the bloom filters of each run
- * answer most without touching a block.
+ * Universal compaction: the load consists of batches with keys from the whole range, each batch far
+ * smaller than the database, and most rows never change again. Leveled compaction would write each
+ * row about ten times. Sorted runs that are merged by size write it a few times, but a read has to
+ * look into more runs. Reads are rare here, because the hot tier and its filters answer most
+ * questions, and the bloom filters of the runs answer most of the others without reading a block.
  *
- * Two merges at a time: one of all runs takes minutes, and under load a new run comes each second. They
- * pass the bound where writes stop, unless they can be merged meanwhile. RocksDB begins the second only
- * when there are many.
+ * Two compactions at a time: a compaction of all runs takes minutes, and under load a new run is
+ * added each second. Without a second compaction the number of runs would reach the limit at which
+ * writes stop. RocksDB begins the second one only when there are many runs.
  *
- * The log is off (the journal is one) and flushes are atomic. Checks are as strict as they go: a
- * wrong answer is worse than none.
+ * The log is off, because the journal is the log, and flushes are atomic. Checks are as strict as
+ * possible: a wrong answer is worse than none.
  */
 #include "base/files.h"
 #include "store/rocksdb/merge.h"
@@ -20,17 +20,17 @@
 
 enum {
     BLOCK_BYTES = 8 * 1024,
-    PART_BYTES = 32 * 1024, /* of an index or a filter */
+    PART_BYTES = 32 * 1024, /* size of a block of an index or a filter */
     BLOOM_BITS = 10,
     MEMTABLES = 2,
-    RUNS = 16,      /* sorted runs that start a merge */
-    RUNS_SLOW = 72, /* that slow writes down */
+    RUNS = 16,      /* sorted runs at which a compaction starts */
+    RUNS_SLOW = 72, /* sorted runs at which writes are slowed down */
     RUNS_STOP = 96,
-    MERGES = 2,      /* at a time */
-    LOG_NOTHING = 6, /* one above the highest level there is */
+    MERGES = 2,      /* compactions at a time */
+    LOG_NOTHING = 6, /* one more than the highest log level */
     AHEAD_MIN = 64 * 1024,
     AHEAD_MAX = 2 * 1024 * 1024,
-    AHEAD_PART = 64, /* of the write buffer */
+    AHEAD_PART = 64, /* the write buffer is divided by this */
 };
 
 static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
@@ -42,10 +42,12 @@ static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
     rocksdb_block_based_options_set_whole_key_filtering(table, 1);
     rocksdb_block_based_options_set_format_version(table, 5);
     rocksdb_block_based_options_set_block_cache(table, cache);
-    /* Indexes and filters live in the cache too: memory stays where it was set. */
+    /* Indexes and filters are in the cache, too, so memory stays within the configured size. */
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
-    /* In parts, so that a large file does not push a whole filter through a small cache. */
+    /*
+     * They are partitioned, so that a large file does not load a whole filter into a small cache.
+     */
     rocksdb_block_based_options_set_index_type(
         table, rocksdb_block_based_table_index_type_two_level_index_search);
     rocksdb_block_based_options_set_partition_filters(table, 1);
@@ -55,8 +57,10 @@ static void tune_tables(rocksdb_options_t *out, rocksdb_cache_t *cache)
     rocksdb_block_based_options_destroy(table);
 }
 
-/* Every file that is merged or scanned is read ahead, so what is large for one is much for a small
- * memory. */
+/*
+ * Read-ahead is needed for each file of a compaction or scan, so with little memory it has to be
+ * small.
+ */
 size_t tune_ahead(const struct store_rocksdb_options *options)
 {
     uint64_t bytes = options->write_buffer_bytes / AHEAD_PART;
@@ -90,7 +94,7 @@ static void tune_threads(rocksdb_options_t *out)
     rocksdb_env_lower_thread_pool_cpu_priority(env);
     rocksdb_env_lower_thread_pool_io_priority(env);
     rocksdb_options_set_env(out, env);
-    rocksdb_env_destroy(env); /* the wrapper; the threads are the process's own */
+    rocksdb_env_destroy(env); /* frees only the wrapper; the threads belong to the process */
 }
 
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
@@ -104,16 +108,19 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     rocksdb_options_set_db_write_buffer_size(out, options->write_buffer_bytes);
     rocksdb_options_set_write_buffer_size(out, options->write_buffer_bytes / MEMTABLES);
     rocksdb_options_set_max_write_buffer_number(out, MEMTABLES);
-    rocksdb_options_set_allow_concurrent_memtable_write(out, 0); /* one thread writes */
+    rocksdb_options_set_allow_concurrent_memtable_write(out, 0); /* only one thread writes */
     rocksdb_options_set_max_open_files(out, (int)files_of_store(files_allowed()));
     rocksdb_options_set_bytes_per_sync(out, 1024 * 1024);
     rocksdb_options_set_stats_dump_period_sec(out, 0);
-    /* RocksDB may abort when it cannot write to its own log, so nothing is important enough for it.
-     * What goes wrong comes back with the calls. */
+    /*
+     * RocksDB may abort when it cannot write to its own info log, so the level is set so that
+     * nothing is logged. Errors are returned by the calls.
+     */
     rocksdb_options_set_info_log_level(out, LOG_NOTHING);
     rocksdb_options_set_keep_log_file_num(out, 1);
     if (options->read_only)
-        rocksdb_options_set_db_log_dir(out, "/dev/null"); /* no directory: not even made */
+        /* An empty path: the directory is not even created. */
+        rocksdb_options_set_db_log_dir(out, "/dev/null");
     tune_tables(out, cache);
     tune_compaction(out, options);
     tune_threads(out);

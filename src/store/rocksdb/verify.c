@@ -1,12 +1,11 @@
 /*
- * Verifying in one pass over every row. Counters and by-item rows are in the same order, so walking
- * both side by side counts each item's reactions next to the counters that claim them. Relations
- * are in another order, and so are by-user rows; that all three are the same reactions is shown by
- * their number and by a sum of hashes of all of them, which does not depend on order. Only if that
- * fails is each one looked for on the other side, to name one.
+ * Verifies everything in one pass over all rows. Counters and by-item rows have the same order, so
+ * a parallel walk over both counts each item's reactions and compares them with its counters.
+ * Relation rows and by-user rows have other orders. That all three have the same reactions is shown
+ * by their number and by a sum of hashes over all of them, which does not depend on the order. Only
+ * if these differ, each reaction is looked up in the other rows to find one to name.
  *
- * Counters whose name is no kind (views, comments) stand for nothing else in the store, so nothing
- * can be said about them.
+ * Counters whose name is not a kind (views, comments) have no other rows to be compared with.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ struct verify {
     struct tally relations;
     struct tally by_item;
     struct tally by_user;
-    uint64_t per_kind[KINDS]; /* by-item rows of the item at hand */
+    uint64_t per_kind[KINDS]; /* by-item rows of the current item */
     bool is_kind[KINDS];
     char types[LIMIT_TYPES][LIMIT_NAME_LENGTH + 1];
     char names[KINDS][LIMIT_NAME_LENGTH + 1];
@@ -84,7 +83,7 @@ static void tally_add(struct tally *tally, const struct store_reaction *reaction
     tally->sum += hash_mix(hash, (uint64_t)reaction->kind << 32 | reaction->time_s);
 }
 
-/* A scan that could not be read on ended too early: whatever else seemed wrong comes from that. */
+/* A scan with a read error ended too early: any other difference is a consequence of that. */
 static enum status end_scan(struct verify *verify, struct scan *scan, enum status status)
 {
     enum status ended = scan_end(scan);
@@ -131,7 +130,7 @@ static enum status read_tokens(struct verify *verify)
     return end_scan(verify, &scan, status);
 }
 
-/* Goes over the by-item rows that begin with `part`, counting them by kind. */
+/* Counts the by-item rows that begin with `part` by kind. */
 static enum status count_item_rows(struct verify *verify, struct scan *scan, const uint8_t *part,
                                    size_t length)
 {
@@ -161,7 +160,7 @@ static enum status kind_disagrees(struct verify *verify, const struct item *item
                     (unsigned long long)verify->per_kind[name]);
 }
 
-/* Each counter that is right takes its kind's number back to 0. */
+/* Each correct counter sets the number of its kind back to 0. */
 static enum status compare_counters(struct verify *verify, const struct item *item,
                                     const uint8_t *value, size_t length)
 {
@@ -186,7 +185,10 @@ static enum status compare_counters(struct verify *verify, const struct item *it
     return STATUS_OK;
 }
 
-/* Which of the two stands on the earlier item: below 0 the counters, above 0 the by-item rows. */
+/*
+ * Which of the two scans is at the earlier item: less than 0: the counters, greater than 0: the
+ * by-item rows.
+ */
 static int earlier(const struct scan *counters, const struct scan *by_item)
 {
     if (scan_is_done(counters) || scan_is_done(by_item))
@@ -269,7 +271,10 @@ static enum status verify_by_user(struct verify *verify)
     return end_scan(verify, &scan, status);
 }
 
-/* They stand for nothing else in the store: whether one still says something, the relations know. */
+/*
+ * Only the format of these rows is verified: the relation rows decide whether a row still has a
+ * meaning.
+ */
 static enum status read_cleared(struct verify *verify)
 {
     struct scan scan;
@@ -285,7 +290,7 @@ static enum status read_cleared(struct verify *verify)
     return end_scan(verify, &scan, status);
 }
 
-/* The two lists that a relation must be in. */
+/* The two lists in which a relation must be. */
 struct listing {
     uint8_t tag;
     const char *whose;
@@ -307,7 +312,7 @@ static enum status name_listing(struct verify *verify, const struct store_reacti
                     what, listing->whose, (int)length, user, reaction->kind);
 }
 
-/* The relation is there; is it listed? */
+/* The relation exists; is it on both lists? */
 static enum status find_listed(struct verify *verify, const struct listing *listing,
                                const struct scan *row)
 {
@@ -325,7 +330,7 @@ static enum status find_listed(struct verify *verify, const struct listing *list
     return name_listing(verify, &reaction, listing, "is missing in");
 }
 
-/* And the other way round; the time must be the same. */
+/* The reverse: a listed reaction must have a relation with the same time. */
 static enum status find_relation(struct verify *verify, const struct listing *listing,
                                  const struct scan *row)
 {

@@ -1,4 +1,4 @@
-/* All rows of the sorts and parts that are asked for, as of one moment. */
+/* Visits all rows of the requested types and partitions, as of one moment. */
 #include "base/log.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
