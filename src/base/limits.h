@@ -39,9 +39,9 @@
 #define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line */
 
 /* FORGET and DROP */
-#define LIMIT_SWEEP       10000 /* reactions and counters that one removes, or looks at */
-#define LIMIT_SWEEP_USUAL 1000  /* and removes where it is not said */
-#define LIMIT_SWEEP_MS    200   /* after which it is enough for one: others wait for the worker */
+#define LIMIT_REMOVAL       10000 /* reactions and counters that one call removes or examines */
+#define LIMIT_REMOVAL_USUAL 1000  /* the same, if the request has no limit */
+#define LIMIT_REMOVAL_MS    200   /* then a call ends, because others wait for the worker */
 
 /* Changes of a user */
 #define LIMIT_CHANGES       1000 /* entries in one page */
