@@ -24,7 +24,8 @@
 
 void admission_init(struct admission *admission, struct timeline *timeline)
 {
-    *admission = (struct admission){.timeline = timeline, .pieces_ns = LIMIT_SWEEP_MS * 1000000ULL};
+    *admission =
+        (struct admission){.timeline = timeline, .pieces_ns = LIMIT_REMOVAL_MS * 1000000ULL};
 }
 
 static void tell(struct admission *admission)
