@@ -1,9 +1,9 @@
 /*
- * Compiling: the expanded text is cut into commands and words, each word into plain bytes and
- * placeholders. The range of every number is followed through its arithmetic; where its lowest
- * and highest value have as many digits, its length is known. A word whose numbers are all of
- * known length gets its "$length" now, and the bytes between two numbers become one part: a LIKE
- * with 19-digit ids is five parts in all.
+ * Compiling: the expanded text is split into commands and words, and each word into plain bytes and
+ * placeholders. The range of every number is computed through its arithmetic; if its lowest and highest
+ * values have the same number of digits, its length is fixed. If all numbers of a word have a fixed
+ * length, its "$length" is compiled, and the bytes between two numbers become one part: a LIKE with
+ * 19-digit ids has five parts in all.
  */
 #include "bench/template.h"
 
@@ -48,7 +48,7 @@ static bool whole_read(const char **at, uint64_t *out)
     return decimal_read(digits, UINT64_MAX, out);
 }
 
-/* The draw of {user.3} where this request has one already, else a new one. */
+/* The draw of {user.3}, if this request has one already; otherwise a new one. */
 static bool draw_place(struct compiler *compiler, const struct draw *wanted, uint32_t *place)
 {
     struct template *template = compiler->template;
@@ -105,7 +105,7 @@ static bool draw_read(struct compiler *compiler, const char **at, struct draw *d
     return compile_fail(compiler, "no such placeholder", start);
 }
 
-/* One "+5": remembers it and moves the range along. */
+/* Reads one step such as "+5", and applies it to the range. */
 static bool step_read(struct compiler *compiler, const char **at, struct number *number,
                       uint64_t *low, uint64_t *high)
 {
@@ -145,7 +145,7 @@ static bool step_read(struct compiler *compiler, const char **at, struct number 
     return true;
 }
 
-/* `*at` is behind the opening brace, and is left behind the closing one. */
+/* `*at` is after the opening brace, and is advanced past the closing one. */
 static bool number_read(struct compiler *compiler, const char **at)
 {
     struct template *template = compiler->template;
@@ -171,7 +171,7 @@ static bool number_read(struct compiler *compiler, const char **at)
     return true;
 }
 
-/* In HTTP, a brace with a quote behind it, and one that closes no placeholder, is JSON's. */
+/* In HTTP, a brace followed by a quote, and one that closes no placeholder, belongs to JSON. */
 static bool is_placeholder(const struct compiler *compiler, const char *at)
 {
     return at[0] == '{' && (compiler->space->http_fields == NULL || !template_is_json_brace(at));
@@ -263,7 +263,7 @@ bool is_separator(const char *word)
     return word[0] == ';' && word_end(word) == word + 1;
 }
 
-/* Compiles the words up to the next ';' as one command; leaves *at behind it. */
+/* Compiles the words up to the next ';' as one command, and advances *at past it. */
 static bool command_compile(struct compiler *compiler, const char **at)
 {
     size_t words = 0;

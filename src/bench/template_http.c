@@ -1,6 +1,6 @@
 /*
- * An HTTP request is "METHOD TARGET" or "METHOD TARGET BODY", and the body is everything up to the
- * next ';' that stands alone, spaces included.
+ * An HTTP request is "METHOD TARGET" or "METHOD TARGET BODY". The body is everything up to the next ';'
+ * that is a word of its own, including spaces.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * Rendering runs once a request and is most of what the generator does itself: draw, calculate,
- * then copy parts. All numbers are worked out before the first byte is written because the length
- * of a word stands before it.
+ * Rendering runs once for each request and is most of the generator's own work: draw, calculate, then copy
+ * parts. All numbers are computed before the first byte is written, because the length of a word precedes
+ * the word.
  */
 #include "bench/template.h"
 
