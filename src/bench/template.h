@@ -52,14 +52,14 @@ struct number {
     struct step steps[TEMPLATE_STEPS];
 };
 
-enum part_kind {
-    PART_BYTES,  /* bytes that are the same for all requests */
-    PART_NUMBER, /* the digits of one number */
-    PART_LENGTH, /* the length of a word, or body, whose numbers vary in length */
+enum segment_kind {
+    SEGMENT_BYTES,  /* bytes that are the same for all requests */
+    SEGMENT_NUMBER, /* the digits of one number */
+    SEGMENT_LENGTH, /* the length of a word, or body, whose numbers vary in length */
 };
 
-struct part {
-    enum part_kind kind;
+struct segment {
+    enum segment_kind kind;
     uint32_t
         offset; /* BYTES: offset in `bytes`; NUMBER: its index; LENGTH: index of the word's first number */
     uint32_t count; /* BYTES: how many bytes; LENGTH: how many numbers the word has */
@@ -70,11 +70,11 @@ struct template
 {
     struct draw *draws;
     struct number *numbers;
-    struct part *parts;
+    struct segment *segments;
     char *bytes;
     uint32_t draw_count;
     uint32_t number_count;
-    uint32_t part_count;
+    uint32_t segment_count;
     uint32_t byte_count;
     uint32_t commands;  /* in one request, which is the number of replies */
     uint32_t max_bytes; /* of one request */

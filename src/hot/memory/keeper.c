@@ -16,7 +16,7 @@
 #define FILTER_FRACTION 4 /* at most 1/4 of the limit is kept free for this segment */
 #define EXPIRE_CLEARED  4096
 #define TOKENS_MS       1000 /* between two removals of expired tokens */
-#define AGE_ROUNDS      2    /* rounds of ageing in a time to live */
+#define AGE_ROUNDS      2    /* rounds of ageing within --item-ttl */
 #define TRIM_ROUNDS     16
 #define CUT_MS          30000 /* between two checks for shelves that are too long */
 #define WALK_MS_MIN     500   /* between two walks over all shards, whatever the options say */
