@@ -40,9 +40,9 @@
 #define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line of input */
 
 /* FORGET and DROP */
-#define LIMIT_SWEEP       10000 /* reactions and counters that one command removes or examines */
-#define LIMIT_SWEEP_USUAL 1000  /* removed by one command if the client does not give a number */
-#define LIMIT_SWEEP_MS    200   /* after this time a command stops: others wait for the worker */
+#define LIMIT_REMOVAL       10000 /* reactions and counters that one command removes or examines */
+#define LIMIT_REMOVAL_USUAL 1000  /* removed by one command if the client does not give a number */
+#define LIMIT_REMOVAL_MS    200   /* after this time a command stops: others wait for the worker */
 
 /* Changes of a user */
 #define LIMIT_CHANGES       1000 /* entries in one page */

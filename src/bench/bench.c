@@ -1,7 +1,7 @@
 /*
- * A run from its options to its exit code: compile the mix, connect everything, then let the
- * drivers work through the warm-up and the measured phase while this thread only shows progress.
- * Every connection stands before the first request leaves, so none of that time is measured.
+ * A run from its options to its exit code: compile the mix, open all connections, then let the drivers run
+ * the warm-up and the measured phase while this thread only shows progress. All connections are open
+ * before the first request is sent, so the time for this is not measured.
  */
 #include "bench/bench.h"
 
@@ -108,7 +108,7 @@ static bool mix_compile(struct bench *bench, const char *sha)
     return false;
 }
 
-/* Loads the script where there is one, and compiles the mix with its digest. */
+/* Loads the script if there is one, and compiles the mix with its digest. */
 static bool script_load(struct bench *bench)
 {
     const struct bench_options *options = &bench->options;
@@ -146,7 +146,7 @@ static bool drivers_open(struct bench *bench)
     return true;
 }
 
-/* Driver i of n takes the i-th part of the request numbers and every n-th due time. */
+/* Driver i of n gets the i-th range of the request numbers and every n-th due time. */
 static void phase_prepare(struct bench *bench, double seconds, uint64_t requests)
 {
     const struct bench_options *options = &bench->options;
@@ -177,7 +177,7 @@ static uint64_t drivers_done(const struct bench *bench)
     return done;
 }
 
-/* Waits for a thread, telling each second how far all of them are. */
+/* Waits for a thread, and shows the progress of all threads each second. */
 static void thread_await(struct bench *bench, pthread_t thread, bool show)
 {
     const struct bench_options *options = &bench->options;

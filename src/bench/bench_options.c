@@ -164,7 +164,7 @@ static const struct option_row *option_find(const char *name, size_t length)
     return NULL;
 }
 
-/* One "--name value", "--name=value" or "--flag"; returns how many arguments it took, 0 if bad. */
+/* Reads "--name value", "--name=value" or "--flag"; returns how many arguments it used, 0 if bad. */
 static int flag_read(struct bench_options *options, int argc, char **argv, char *problem,
                      size_t size)
 {
@@ -259,7 +259,7 @@ static bool distribution_read(struct bench_options *options, char *problem, size
     return false;
 }
 
-/* What is of one protocol only; NULL: all is well. */
+/* A sentence about options that the chosen protocol does not have; NULL: there are none. */
 static const char *protocol_problem(const struct bench_options *options)
 {
     if (!options->http)

@@ -1,6 +1,6 @@
 /*
- * The options of `laud bench`, read from its arguments by the one table in bench_options.def.
- * Texts point into argv or into the table and are not owned.
+ * The options of `laud bench`, which are read from its arguments with the table in bench_options.def.
+ * Texts point into argv or into the table; the struct does not own them.
  */
 #ifndef LAUD_BENCH_BENCH_OPTIONS_H
 #define LAUD_BENCH_BENCH_OPTIONS_H
@@ -42,7 +42,7 @@ struct bench_options {
     char positional[BENCH_COMMAND_MAX];
 };
 
-/* argv without the subcommand's name. False: `problem` is one sentence. */
+/* Reads argv, given without the subcommand's name. False: `problem` has one sentence. */
 bool bench_options_read(struct bench_options *options, int argc, char **argv, char *problem,
                         size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * What the readers of answers share: a line that the end of a read cut in two, and the text of the
- * first error. Only the start of a long line or text is kept. Owns no memory.
+ * Shared by the readers of replies: a line that was cut by the end of a read, and the text of the first
+ * error. Only the start of a long line or text is kept. The struct owns no memory.
  */
 #ifndef LAUD_BENCH_CUT_LINE_H
 #define LAUD_BENCH_CUT_LINE_H
@@ -14,11 +14,11 @@
 
 struct cut_line {
     uint32_t length; /* 0: the last read ended with a whole line */
-    char last;       /* the last byte, kept even where the line is cut short */
+    char last;       /* the last byte, kept even if not all of the line is */
     char bytes[READER_LINE_MAX];
 };
 
-/* Keeps a piece of a line whose end is still to come. */
+/* Keeps a piece of a line whose end was not read yet. */
 static inline void cut_line_keep(struct cut_line *line, const char *bytes, size_t length)
 {
     if (length == 0)
@@ -31,8 +31,8 @@ static inline void cut_line_keep(struct cut_line *line, const char *bytes, size_
 }
 
 /*
- * The line that ends with the line feed at `end`, without its CRLF: where it lies, or put together.
- * False: no CR stands before the line feed.
+ * Gets the line that ends with the line feed at `end`, without its CRLF: either in the read buffer or, if
+ * it was cut, in `line`. False: there is no CR before the line feed.
  */
 static inline bool cut_line_finish(struct cut_line *line, const char *start, const char *end,
                                    const char **out, size_t *length)
@@ -53,7 +53,7 @@ static inline bool cut_line_finish(struct cut_line *line, const char *start, con
     return line->last == '\r';
 }
 
-/* Appends to a terminated text of `*used` bytes what still fits. */
+/* Appends as many bytes as fit to a text of `*used` bytes, which ends with a zero byte. */
 static inline void first_error_append(char text[READER_LINE_MAX], uint32_t *used, const char *bytes,
                                       size_t length)
 {

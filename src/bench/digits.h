@@ -1,6 +1,6 @@
 /*
- * How many digits a number has: it is asked before the digits are written, because the length of
- * a word stands before it.
+ * How many digits a number has. This is needed before the digits are written, because in RESP the length
+ * of a word precedes the word.
  */
 #ifndef LAUD_BENCH_DIGITS_H
 #define LAUD_BENCH_DIGITS_H

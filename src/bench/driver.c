@@ -1,10 +1,10 @@
 /*
- * One turn of a connection is one read, one walk over the replies, one rendering and one write.
- * The clock is read once a turn. The read buffer is the thread's, not the connection's: replies
- * are not kept, so nothing outlives the turn but the reader's few numbers.
+ * One turn of a connection reads once, parses the replies, renders requests and writes once. The clock is
+ * read once a turn. The read buffer belongs to the thread, not to the connection: replies are not kept, so
+ * after a turn only the few numbers of the reader are needed.
  *
- * Requests are always rendered into free room: a connection has at most `pipeline` of them
- * unanswered, and its buffer holds as many of the longest kind.
+ * There is always room to render a request: a connection has at most `pipeline` unanswered requests, and
+ * its buffer has room for that many of the longest ones.
  */
 #include "bench/driver.h"
 
@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "bench/driver_private.h"
 
-#define WAIT_MS       100 /* how often the end and the time-out are looked at when nothing comes */
+#define WAIT_MS       100 /* how often the end and the timeout are checked if nothing is received */
 #define EVENTS_A_TURN 256
 
 static void driver_fail(struct driver *driver, const char *what, const char *detail)
@@ -73,7 +73,7 @@ static const struct template *mix_choose(struct driver *driver)
     return mix->templates[chosen];
 }
 
-/* Renders the next request behind what the connection has still to send. */
+/* Renders the next request after the bytes that the connection still has to send. */
 static void connection_add(struct driver *driver, struct connection *connection, uint64_t due_ns)
 {
     ASSERT(connection->flight_count < driver->pipeline);
@@ -101,7 +101,7 @@ static bool driver_may_send(const struct driver *driver, uint64_t now_ns)
            !atomic_load_explicit(driver->stop, memory_order_relaxed);
 }
 
-/* Flat out: a whole pipeline, when nothing is in flight. */
+/* Without a rate: sends a whole pipeline when no request is in flight. */
 static bool connection_fill(struct driver *driver, struct connection *connection, uint64_t now_ns)
 {
     ASSERT(connection->flight_count == 0);
@@ -114,7 +114,7 @@ static bool connection_fill(struct driver *driver, struct connection *connection
     return connection_write(driver, connection);
 }
 
-/* All of a batch are due with its first. */
+/* All requests of a batch are due at the same time as its first. */
 static uint64_t request_due_ns(const struct driver *driver, uint64_t request)
 {
     uint64_t number = request - driver->phase.first;
@@ -123,7 +123,7 @@ static uint64_t request_due_ns(const struct driver *driver, uint64_t request)
            (uint64_t)(driver->phase.offset_ns + (double)number * driver->phase.gap_ns);
 }
 
-/* The next connection in turn that has a free place; NULL if all are full. */
+/* The next connection in turn that has a free slot; NULL if all are full. */
 static struct connection *connection_free(struct driver *driver)
 {
     for (size_t i = 0; i < driver->connection_count; i++) {
@@ -135,7 +135,7 @@ static struct connection *connection_free(struct driver *driver)
     return NULL;
 }
 
-/* Where the next request goes: with the batch it belongs to, while there is room. */
+/* The connection for the next request: that of its batch, while it has room. */
 static struct connection *connection_choose(struct driver *driver)
 {
     bool first = (driver->next_request - driver->phase.first) % driver->batch == 0;
@@ -146,7 +146,7 @@ static struct connection *connection_choose(struct driver *driver)
     return connection;
 }
 
-/* On a schedule: everything that is due and finds a place. */
+/* With a rate: renders all requests that are due, as long as there is a free slot. */
 static bool driver_send_due(struct driver *driver, uint64_t now_ns)
 {
     driver->dirty_count = 0;
@@ -192,7 +192,7 @@ static bool replies_count(struct driver *driver, struct connection *connection, 
     return replies == 0;
 }
 
-/* Moves what a reader has counted to the driver. */
+/* Adds what a reader has counted to the driver's results. */
 static void errors_take(struct driver *driver, uint64_t *errors, const char *first_error)
 {
     if (driver->first_error[0] == '\0')
@@ -207,7 +207,7 @@ int64_t connection_feed(struct driver *driver, struct connection *connection, co
     if (driver->http) {
         struct response_reader *reader = &connection->reader.http;
         int64_t responses = response_reader_feed(reader, bytes, length);
-        if (reader->errors > 0 && reader->code == 0) /* the text of the first one is whole */
+        if (reader->errors > 0 && reader->code == 0) /* the text of the first error is complete */
             errors_take(driver, &reader->errors, reader->first_error);
         return responses;
     }
@@ -292,7 +292,7 @@ static bool driver_turn(struct driver *driver)
     return true;
 }
 
-/* How many requests were due before the end but never left. */
+/* How many requests were due before the end but were not sent. */
 static uint64_t driver_unsent(const struct driver *driver)
 {
     const struct driver_phase *phase = &driver->phase;

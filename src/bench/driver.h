@@ -1,12 +1,12 @@
 /*
- * A driver is one thread's share of the load: its connections, its part of the request numbers,
- * its histogram. Flat out, a connection sends a full pipeline in one write and again when all of
- * it is answered. With a rate, requests are due on a schedule fixed beforehand, one by one or a
- * batch at a time, and go to the next connection with a free place; latency counts from the due
- * time, so a server that stalls is charged for the requests it kept waiting.
+ * A driver is one thread's share of the load: its connections, its range of request numbers and its
+ * histogram. Without a rate, a connection sends a full pipeline in one write, and the next one when all
+ * requests are answered. With a rate, requests are due on a fixed schedule, one by one or in batches, and
+ * are sent on the next connection that has a free slot in its pipeline. Latency is measured from the due
+ * time, so if the server stalls, the waiting time of later requests counts as well.
  *
- * driver_open and driver_close are for the thread that owns the run; driver_run is the body of the
- * driver's own thread. Others may read `done` while it runs, everything else only after.
+ * The main thread calls driver_open and driver_close; driver_run is the function of the driver's own
+ * thread. While it runs, other threads may read only `done`; after that, everything.
  */
 #ifndef LAUD_BENCH_DRIVER_H
 #define LAUD_BENCH_DRIVER_H
@@ -23,39 +23,39 @@
 #include "bench/response_reader.h"
 #include "bench/template.h"
 
-/* The compiled mix: shared, constant. */
+/* The compiled mix, which is constant and shared by all drivers. */
 struct driver_mix {
     struct template *templates[BENCH_MIX_MAX];
     uint64_t until[BENCH_MIX_MAX]; /* running sum of weights */
     size_t count;
     uint64_t weight;
     size_t max_bytes;         /* of one request of any template */
-    struct template *prelude; /* of each connection; NULL: none */
+    struct template *prelude; /* the first command of each connection; NULL: there is none */
 };
 
-/* A stretch of load: the warm-up, or the measured run. */
+/* One phase of the load: the warm-up or the measured run. */
 struct driver_phase {
     uint64_t start_ns;
-    uint64_t stop_ns; /* no request leaves after; UINT64_MAX: by number only */
+    uint64_t stop_ns; /* no request is sent after this; UINT64_MAX: only `end` ends the phase */
     uint64_t first;   /* request numbers first … end-1 */
     uint64_t end;
-    double gap_ns;    /* between two due requests of this driver; 0: flat out */
-    double offset_ns; /* of its first one */
+    double gap_ns;    /* between two due requests of this driver; 0: there is no rate */
+    double offset_ns; /* from the start to its first request */
 };
 
 struct flight {
     uint64_t due_ns;
-    uint64_t replies; /* still to come */
+    uint64_t replies; /* that are still expected */
 };
 
 struct connection {
     int fd;
-    bool blocked; /* the socket took no more; EPOLLOUT is awaited */
-    bool dirty;   /* has requests that were not written yet */
+    bool blocked; /* the socket buffer is full, and EPOLLOUT is awaited */
+    bool dirty;   /* there are requests that were not written to the socket yet */
     char *out;
     size_t out_start;
     size_t out_end;
-    struct flight *flights; /* a ring of `pipeline` */
+    struct flight *flights; /* a ring of `pipeline` slots */
     uint32_t flight_first;
     uint32_t flight_count;
     union {
@@ -73,18 +73,19 @@ struct driver {
     uint64_t batch; /* requests due together, on a schedule */
     uint64_t timeout_ns;
     bool http;
-    uint64_t first_connection; /* number of its first one, in the whole run */
+    uint64_t first_connection; /* the number of its first connection in the whole run */
     struct driver_phase phase;
-    atomic_bool *stop; /* shared: a driver that fails ends them all, so does Ctrl-C */
+    atomic_bool *stop; /* shared by all drivers: set if one of them fails, and by Ctrl-C */
 
-    /* The thread's own. */
+    /* Used only by the driver's thread. */
     int epoll;
     struct random random;
     struct template_scratch scratch;
     struct connection **dirty;
     size_t dirty_count;
     size_t next_connection;
-    struct connection *batch_connection; /* takes the batch that has begun; NULL: none has */
+    struct connection
+        *batch_connection; /* gets the rest of the current batch; NULL: there is none */
     uint64_t next_request;
     uint64_t in_flight;
     uint64_t last_reply_ns;
@@ -93,13 +94,13 @@ struct driver {
     /* Results. */
     _Atomic uint64_t done;
     uint64_t ended_ns;
-    uint64_t unsent; /* due before the end, but no connection had a free place */
+    uint64_t unsent; /* requests that were due before the end, but no connection had a free slot */
     uint64_t errors;
     uint64_t bytes_sent;
     uint64_t bytes_received;
     struct histogram histogram;
     char first_error[READER_LINE_MAX];
-    char problem[256]; /* "" unless the run broke */
+    char problem[256]; /* "" unless the run failed */
 };
 
 bool driver_open(struct driver *driver, const struct bench_options *options,
@@ -107,7 +108,7 @@ bool driver_open(struct driver *driver, const struct bench_options *options,
                  size_t size);
 void driver_close(struct driver *driver);
 
-/* Forgets all results and takes a new phase. */
+/* Resets all results and sets the next phase. */
 void driver_prepare(struct driver *driver, const struct driver_phase *phase);
 
 void *driver_run(void *driver);

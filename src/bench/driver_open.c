@@ -11,7 +11,7 @@
 #include "bench/driver.h"
 #include "bench/driver_private.h"
 
-/* Says HELLO where RESP3 is wanted. */
+/* Sends HELLO if RESP3 is wanted. */
 static bool protocol_choose(int fd, const struct bench_options *options, char *problem, size_t size)
 {
     if (options->protocol == 2)
@@ -28,7 +28,7 @@ static bool protocol_choose(int fd, const struct bench_options *options, char *p
     return fine;
 }
 
-/* Waits for these replies; false: they did not come, or there are others. */
+/* Waits for this number of replies; false: they were not received, or there were more. */
 static bool replies_await(struct driver *driver, struct connection *connection, int64_t replies)
 {
     while (replies > 0) {
@@ -43,7 +43,7 @@ static bool replies_await(struct driver *driver, struct connection *connection, 
     return replies == 0;
 }
 
-/* Says what each connection says first, the connection's number being {seq}. */
+/* Sends the prelude of each connection; {seq} is the number of the connection. */
 static bool prelude_say(struct driver *driver, struct connection *connection, char *problem,
                         size_t size)
 {

@@ -1,4 +1,4 @@
-/* Shared by driver.c (the loop) and driver_open.c (making and unmaking) only. */
+/* Shared by driver.c (the loop) and driver_open.c (opening and closing) only. */
 #ifndef LAUD_BENCH_DRIVER_PRIVATE_H
 #define LAUD_BENCH_DRIVER_PRIVATE_H
 
@@ -6,7 +6,7 @@
 
 #define DRIVER_READ_BYTES (256 * 1024)
 
-/* How many replies these bytes completed, errors being noted; -1: they make no sense. */
+/* Returns how many replies these bytes completed, and notes errors; -1: the bytes are not valid. */
 int64_t connection_feed(struct driver *driver, struct connection *connection, const char *bytes,
                         size_t length);
 

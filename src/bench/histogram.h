@@ -1,14 +1,14 @@
 /*
- * A histogram of latencies in nanoseconds with logarithmic buckets: 128 to each power of two, so
- * that any value comes back within 0.4 %, from 1 ns to centuries, in 58 KiB. One per thread; they
- * are added up at the end.
+ * A histogram of latencies in nanoseconds with logarithmic buckets: 128 for each power of two, so that the
+ * error of a value is at most 0.4 %, from 1 ns to centuries, in 58 KiB. Each thread has its own; they are
+ * merged at the end.
  */
 #ifndef LAUD_BENCH_HISTOGRAM_H
 #define LAUD_BENCH_HISTOGRAM_H
 
 #include <stdint.h>
 
-#define HISTOGRAM_BITS    7 /* of a value that are kept below its highest one */
+#define HISTOGRAM_BITS    7 /* how many bits of a value are kept after its highest bit */
 #define HISTOGRAM_BUCKETS ((64 - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS)
 
 struct histogram {
@@ -37,7 +37,7 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* The value that `quantile` (0 … 1) of all values do not pass; 0 if there are none. */
+/* The value that is not exceeded by the fraction `quantile` (0 … 1) of all values; 0 if there are none. */
 uint64_t histogram_quantile(const struct histogram *histogram, double quantile);
 
 double histogram_mean(const struct histogram *histogram);

@@ -1,6 +1,6 @@
 /*
- * The random numbers of a benchmark: a counter through the multiply-and-fold hash. Fast, the same
- * for the same seed, not secret. One per thread.
+ * The random numbers of a benchmark: the multiply-and-fold hash of a counter. They are fast, the same for
+ * the same seed, and not secret. Each thread has its own generator.
  */
 #ifndef LAUD_BENCH_RANDOM_H
 #define LAUD_BENCH_RANDOM_H

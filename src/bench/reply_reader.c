@@ -1,10 +1,10 @@
 /*
- * No stack is needed to walk over nested replies: it is enough to know how many elements are
- * still wanted. An array of n is one element less and n more, a map 2n more, an attribute 2n more
- * and no element less, because the thing it describes is still to come.
+ * Nested replies are parsed without a stack: the number of elements that are still needed is enough. The
+ * header of an array of n elements subtracts one and adds n, that of a map subtracts one and adds 2n. An
+ * attribute adds 2n and subtracts none, because the element that it describes follows.
  *
- * Bulk bodies are passed over by their length and lines are read where they lie; only a line cut
- * by the end of a read is copied, so that the buffer can be shared by all connections.
+ * Bulk strings are skipped by their length, and lines are read in the read buffer. Only a line that was
+ * cut by the end of a read is copied, so that all connections can share the buffer.
  */
 #include "bench/reply_reader.h"
 
@@ -133,7 +133,7 @@ static int64_t line_finish(struct reply_reader *reader, const char *start, const
                : -1;
 }
 
-/* Passes over a part of a bulk; returns the bytes taken, sets *done if that completed a reply. */
+/* Skips bytes of a bulk string; returns how many, and sets *done if that completed a reply. */
 static int64_t bulk_skip(struct reply_reader *reader, const char *bytes, size_t length,
                          int64_t *done)
 {
@@ -155,9 +155,9 @@ static int64_t bulk_skip(struct reply_reader *reader, const char *bytes, size_t 
 }
 
 /*
- * The short way for what replies mostly are: a number, or a bulk or array header, or a whole bulk
- * that lies in these bytes in full. Returns the bytes taken, 0 to go the long way, which also
- * finds what is wrong.
+ * The fast path for the most frequent replies: a number, the header of a bulk string or array, or a bulk
+ * string that is complete in these bytes. Returns how many bytes were parsed; 0: the slow path has to be
+ * used, which also finds errors.
  */
 static inline size_t element_take(struct reply_reader *reader, const char *bytes, size_t length,
                                   int64_t *done)

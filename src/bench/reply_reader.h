@@ -1,8 +1,9 @@
 /*
- * Walks over the replies of a RESP2 or RESP3 stream, however it is cut into pieces: counts whole
- * replies and error replies, keeps the text of the first error and nothing else. Nested replies,
- * attributes and out-of-band pushes are understood (a push is no reply); the streamed types of
- * RESP3, which no server sends unasked, are a violation. One per connection; owns no memory.
+ * Parses the replies of a RESP2 or RESP3 stream, however the stream is cut into reads. It counts complete
+ * replies and error replies, and keeps only the text of the first error. It supports nested replies,
+ * attributes and out-of-band pushes (a push does not count as a reply). The streamed types of RESP3, which
+ * servers do not send unless asked to, are an error. Each connection has its own reader. It owns no
+ * memory.
  */
 #ifndef LAUD_BENCH_REPLY_READER_H
 #define LAUD_BENCH_REPLY_READER_H
@@ -16,15 +17,15 @@
 #define READER_ELEMENT_MAX (1 << 30) /* elements of one array, bytes of one bulk */
 
 struct reply_reader {
-    uint64_t open;        /* elements the present reply still wants; 0: between replies */
-    uint64_t skip;        /* bytes of a bulk still to pass over, its line end included */
-    uint64_t errors;      /* replies that are, or hold, an error */
+    uint64_t open;        /* elements that the current reply still needs; 0: between replies */
+    uint64_t skip;        /* bytes of a bulk string still to be skipped, with its line end */
+    uint64_t errors;      /* replies that are, or contain, an error */
     uint32_t text_length; /* of first_error */
-    bool push;            /* the present "reply" is out of band */
-    bool failed;          /* the present reply held an error already */
+    bool push;            /* the current reply is an out-of-band push */
+    bool failed;          /* the current reply already had an error */
     bool copying;         /* the bulk being skipped is the text of the first error */
     struct cut_line line;
-    char first_error[READER_LINE_MAX]; /* terminated; "" if there was none */
+    char first_error[READER_LINE_MAX]; /* ends with a zero byte; "" if there was no error */
 };
 
 void reply_reader_init(struct reply_reader *reader);

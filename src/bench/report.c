@@ -36,7 +36,7 @@ void report_text(const struct report *report, const struct bench_options *option
                 report->unsent);
 }
 
-/* A JSON string; what is not plain ASCII is shown by its code. */
+/* Writes a JSON string; characters that are not plain ASCII are escaped. */
 static void json_text(const char *text, FILE *out)
 {
     fputc('"', out);

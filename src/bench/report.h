@@ -1,6 +1,6 @@
 /*
- * What a run comes to, and how it is told: a progress line, a summary for people, or one JSON
- * object for programs.
+ * The result of a run, and its output: a progress line, a summary for people, or one JSON object for
+ * programs.
  */
 #ifndef LAUD_BENCH_REPORT_H
 #define LAUD_BENCH_REPORT_H
@@ -26,7 +26,7 @@ struct report {
 void report_text(const struct report *report, const struct bench_options *options, FILE *out);
 void report_json(const struct report *report, const struct bench_options *options, FILE *out);
 
-/* `done` requests so far, `before` a second ago. */
+/* `done` is the number of requests so far, `before` the number a second ago. */
 void report_progress(uint64_t done, uint64_t before, double seconds, double since_seconds,
                      const struct bench_options *options, FILE *out);
 

@@ -1,7 +1,6 @@
 /*
- * Only three lines of a head matter: the first, Content-Length, and the empty one. The others are
- * looked at no further than their first letter, because the generator must stay faster than what it
- * measures.
+ * Only three lines of a head matter: the first, Content-Length, and the empty one. Of the others only the
+ * first letter is read, because the generator must be faster than the server that it measures.
  */
 #include "bench/response_reader.h"
 
@@ -67,7 +66,7 @@ static int64_t response_done(struct response_reader *reader)
 
 static int64_t head_finish(struct response_reader *reader)
 {
-    if (reader->code < 200) { /* the answer itself is still to come, in HTTP */
+    if (reader->code < 200) { /* an interim response: the final one follows */
         bool fine = !reader->measured && reader->code != 101;
         reader->code = 0;
         return fine ? 0 : -1;
@@ -97,7 +96,7 @@ static int64_t line_read(struct response_reader *reader, const char *line, size_
     return is_named(line, length, coding, sizeof(coding) - 1) ? -1 : 0;
 }
 
-/* Passes over a part of a body; the bytes taken. */
+/* Skips bytes of a body; returns how many. */
 static size_t body_skip(struct response_reader *reader, const char *bytes, size_t length)
 {
     size_t taken = length < reader->body ? length : (size_t)reader->body;

@@ -1,9 +1,9 @@
 /*
- * Compiling: the expanded text is cut into commands and words, each word into plain bytes and
- * placeholders. The range of every number is followed through its arithmetic; where its lowest
- * and highest value have as many digits, its length is known. A word whose numbers are all of
- * known length gets its "$length" now, and the bytes between two numbers become one part: a LIKE
- * with 19-digit ids is five parts in all.
+ * Compiling: the expanded text is split into commands and words, and each word into plain bytes and
+ * placeholders. The range of every number is computed through its arithmetic; if its lowest and highest
+ * values have the same number of digits, its length is fixed. If all numbers of a word have a fixed
+ * length, its "$length" is compiled, and the bytes between two numbers become one segment: a LIKE
+ * with 19-digit ids has five segments in all.
  */
 #include "bench/template.h"
 
@@ -22,16 +22,16 @@ bool compile_fail(struct compiler *compiler, const char *what, const char *where
     return false;
 }
 
-/* Parts and bytes were sized for the worst case by template_compile. */
+/* template_compile allocated segments and bytes for the worst case. */
 void bytes_add(struct template *template, const char *bytes, size_t length)
 {
-    uint32_t count = template->part_count;
-    if (count == 0 || template->parts[count - 1].kind != PART_BYTES)
-        template->parts[template->part_count++] =
-            (struct part){PART_BYTES, template->byte_count, 0, 0};
+    uint32_t count = template->segment_count;
+    if (count == 0 || template->segments[count - 1].kind != SEGMENT_BYTES)
+        template->segments[template->segment_count++] =
+            (struct segment){SEGMENT_BYTES, template->byte_count, 0, 0};
     memcpy(template->bytes + template->byte_count, bytes, length);
     template->byte_count += (uint32_t)length;
-    template->parts[template->part_count - 1].count += (uint32_t)length;
+    template->segments[template->segment_count - 1].count += (uint32_t)length;
 }
 
 static void array_add(struct template *template, size_t count)
@@ -48,7 +48,7 @@ static bool whole_read(const char **at, uint64_t *out)
     return decimal_read(digits, UINT64_MAX, out);
 }
 
-/* The draw of {user.3} where this request has one already, else a new one. */
+/* The draw of {user.3}, if this request has one already; otherwise a new one. */
 static bool draw_place(struct compiler *compiler, const struct draw *wanted, uint32_t *place)
 {
     struct template *template = compiler->template;
@@ -105,7 +105,7 @@ static bool draw_read(struct compiler *compiler, const char **at, struct draw *d
     return compile_fail(compiler, "no such placeholder", start);
 }
 
-/* One "+5": remembers it and moves the range along. */
+/* Reads one step such as "+5", and applies it to the range. */
 static bool step_read(struct compiler *compiler, const char **at, struct number *number,
                       uint64_t *low, uint64_t *high)
 {
@@ -145,7 +145,7 @@ static bool step_read(struct compiler *compiler, const char **at, struct number 
     return true;
 }
 
-/* `*at` is behind the opening brace, and is left behind the closing one. */
+/* `*at` is after the opening brace, and is advanced past the closing one. */
 static bool number_read(struct compiler *compiler, const char **at)
 {
     struct template *template = compiler->template;
@@ -171,7 +171,7 @@ static bool number_read(struct compiler *compiler, const char **at)
     return true;
 }
 
-/* In HTTP, a brace with a quote behind it, and one that closes no placeholder, is JSON's. */
+/* In HTTP, a brace followed by a quote, and one that closes no placeholder, belongs to JSON. */
 static bool is_placeholder(const struct compiler *compiler, const char *at)
 {
     return at[0] == '{' && (compiler->space->http_fields == NULL || !template_is_json_brace(at));
@@ -209,8 +209,8 @@ void stretch_add_length(struct compiler *compiler, const struct stretch *stretch
 {
     struct template *template = compiler->template;
     if (stretch->varies) {
-        template->parts[template->part_count++] = (struct part){
-            PART_LENGTH, stretch->number, stretch->number_count, (uint32_t)stretch->plain};
+        template->segments[template->segment_count++] = (struct segment){
+            SEGMENT_LENGTH, stretch->number, stretch->number_count, (uint32_t)stretch->plain};
         return;
     }
     char digits[DECIMAL_MAX];
@@ -230,7 +230,8 @@ void stretch_add(struct compiler *compiler, const struct stretch *stretch)
             bytes_add(template, plain, (size_t)(at - plain));
         if (at == stretch->end)
             return;
-        template->parts[template->part_count++] = (struct part){PART_NUMBER, number++, 0, 0};
+        template->segments[template->segment_count++] =
+            (struct segment){SEGMENT_NUMBER, number++, 0, 0};
         at = strchr(at, '}') + 1;
     }
 }
@@ -263,7 +264,7 @@ bool is_separator(const char *word)
     return word[0] == ';' && word_end(word) == word + 1;
 }
 
-/* Compiles the words up to the next ';' as one command; leaves *at behind it. */
+/* Compiles the words up to the next ';' as one command, and advances *at past it. */
 static bool command_compile(struct compiler *compiler, const char **at)
 {
     size_t words = 0;
@@ -285,10 +286,10 @@ static void max_bytes_set(struct compiler *compiler)
 {
     struct template *template = compiler->template;
     size_t total = template->byte_count + DECIMAL_MAX; /* a number wants that room, however short */
-    for (uint32_t i = 0; i < template->part_count; i++) {
-        if (template->parts[i].kind == PART_NUMBER)
-            total += digits_count(compiler->high[template->parts[i].offset]);
-        else if (template->parts[i].kind == PART_LENGTH)
+    for (uint32_t i = 0; i < template->segment_count; i++) {
+        if (template->segments[i].kind == SEGMENT_NUMBER)
+            total += digits_count(compiler->high[template->segments[i].offset]);
+        else if (template->segments[i].kind == SEGMENT_LENGTH)
             total += DECIMAL_MAX;
     }
     template->max_bytes = (uint32_t)total;
@@ -311,10 +312,10 @@ static struct template *template_new(const char *text, const struct template_spa
     if (template == NULL)
         return NULL;
     template->bytes = malloc(bytes_room(text, space));
-    template->parts = malloc((strlen(text) * 3 + 16) * sizeof(struct part));
+    template->segments = malloc((strlen(text) * 3 + 16) * sizeof(struct segment));
     template->draws = malloc(TEMPLATE_DRAWS * sizeof(struct draw));
     template->numbers = malloc(TEMPLATE_DRAWS * sizeof(struct number));
-    if (template->bytes == NULL || template->parts == NULL || template->draws == NULL ||
+    if (template->bytes == NULL || template->segments == NULL || template->draws == NULL ||
         template->numbers == NULL) {
         template_free(template);
         return NULL;
@@ -332,7 +333,7 @@ void template_free(struct template *template)
     if (template == NULL)
         return;
     free(template->bytes);
-    free(template->parts);
+    free(template->segments);
     free(template->draws);
     free(template->numbers);
     free(template);

@@ -1,7 +1,7 @@
 /*
- * A command template, compiled once and rendered for each request. What can be known beforehand
- * (words, their lengths, the length of ids that all have the same number of digits) is joined
- * into ready-made RESP or HTTP bytes; a request costs its draws, some memcpy and the digits.
+ * A command template, which is compiled once and rendered for each request. Everything that is the same
+ * for all requests (words, their lengths, the length of ids that all have the same number of digits) is
+ * compiled into RESP or HTTP bytes. So a request costs only its random draws, some memcpy and the digits.
  *
  * A compiled template is constant and may be shared by threads; each thread renders with its own
  * random and its own scratch. template_free releases it.
@@ -16,7 +16,7 @@
 #include "bench/random.h"
 #include "bench/zipf.h"
 
-#define TEMPLATE_TEXT_MAX (1 << 20) /* bytes of a template with its repetitions written out */
+#define TEMPLATE_TEXT_MAX (1 << 20) /* bytes of a template with its repetitions expanded */
 #define TEMPLATE_DRAWS    4096      /* draws, and numbers, in one request */
 #define TEMPLATE_STEPS    4         /* arithmetic after one placeholder */
 
@@ -28,7 +28,7 @@ struct template_space {
     uint64_t requests; /* {seq} stays below it; 0: {seq} is refused */
     double theta;      /* 0: uniform */
     const char *sha;   /* NULL: {sha} is refused */
-    /* Of every HTTP request, each with its line end; NULL: it is RESP. */
+    /* The header fields of every HTTP request, each with its line end; NULL: the protocol is RESP. */
     const char *http_fields;
 };
 
@@ -36,7 +36,7 @@ enum draw_source { DRAW_USER, DRAW_ITEM, DRAW_RANGE, DRAW_SEQUENCE };
 
 struct draw {
     enum draw_source source;
-    uint64_t label; /* of {user.LABEL}; 0: drawn for one place only */
+    uint64_t label; /* of {user.LABEL}; 0: the value is used once only */
     uint64_t low;
     uint64_t span;
 };
@@ -52,33 +52,34 @@ struct number {
     struct step steps[TEMPLATE_STEPS];
 };
 
-enum part_kind {
-    PART_BYTES,  /* ready-made */
-    PART_NUMBER, /* the digits of one number */
-    PART_LENGTH, /* the length of a word, or body, whose numbers vary in length */
+enum segment_kind {
+    SEGMENT_BYTES,  /* bytes that are the same for all requests */
+    SEGMENT_NUMBER, /* the digits of one number */
+    SEGMENT_LENGTH, /* the length of a word, or body, whose numbers vary in length */
 };
 
-struct part {
-    enum part_kind kind;
-    uint32_t offset; /* BYTES: where in `bytes`; NUMBER: which; LENGTH: the word's first number */
-    uint32_t count;  /* BYTES: how many; LENGTH: how many numbers */
-    uint32_t fixed;  /* LENGTH: bytes of the word that are always there */
+struct segment {
+    enum segment_kind kind;
+    uint32_t
+        offset; /* BYTES: offset in `bytes`; NUMBER: its index; LENGTH: index of the word's first number */
+    uint32_t count; /* BYTES: how many bytes; LENGTH: how many numbers the word has */
+    uint32_t fixed; /* LENGTH: bytes of the word that are not digits of these numbers */
 };
 
 struct template
 {
     struct draw *draws;
     struct number *numbers;
-    struct part *parts;
+    struct segment *segments;
     char *bytes;
     uint32_t draw_count;
     uint32_t number_count;
-    uint32_t part_count;
+    uint32_t segment_count;
     uint32_t byte_count;
-    uint32_t commands;  /* replies to expect */
-    uint32_t max_bytes; /* that one request can take */
+    uint32_t commands;  /* in one request, which is the number of replies */
+    uint32_t max_bytes; /* of one request */
     bool uses_sequence;
-    struct zipf users; /* where theta is above 0 */
+    struct zipf users; /* used if theta is above 0 */
     struct zipf items;
     double theta;
 };
@@ -88,23 +89,26 @@ struct template_scratch {
     uint64_t numbers[TEMPLATE_DRAWS];
 };
 
-/* NULL: `problem` is one sentence. */
+/* The result is freed with template_free. NULL: `problem` has one sentence. */
 struct template *template_compile(const char *text, const struct template_space *space,
                                   char *problem, size_t size);
 
 void template_free(struct template *template);
 
-/* Writes one request, at most max_bytes, and returns the end. */
+/* Writes one request, of at most max_bytes, to `out` and returns its end. */
 char *template_render(const struct template *template, struct random *random, uint64_t sequence,
                       struct template_scratch *scratch, char *out);
 
-/* Is the opening brace at `at` one of a JSON object, rather than of a placeholder? */
+/* Does the opening brace at `at` begin a JSON object, and not a placeholder? */
 static inline bool template_is_json_brace(const char *at)
 {
     return at[1] == '"' || at[1] == '}';
 }
 
-/* Writes out repetitions and {sha}: "{2*a:{item.n}}" to "a:{item.1} a:{item.2}". To be freed. */
+/*
+ * Expands repetitions and {sha}: "{2*a:{item.n}}" becomes "a:{item.1} a:{item.2}". The caller frees the
+ * result. NULL: `problem` has one sentence.
+ */
 char *template_expand(const char *text, const char *sha, char *problem, size_t size);
 
 #endif

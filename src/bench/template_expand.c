@@ -1,7 +1,7 @@
 /*
- * Repetitions are plain text: written out before anything else is understood, innermost first, so
- * that the compiler behind needs to know nothing of them and ".n" belongs to the repetition that
- * is nearest around it. A brace of JSON is text like any other, but counts as one of a pair.
+ * Repetitions are expanded as plain text before anything else is parsed, innermost first. So the compiler
+ * does not have to handle them, and ".n" belongs to the innermost repetition around it. A brace of JSON is
+ * plain text, but braces are counted in pairs.
  */
 #include "bench/template.h"
 
@@ -54,7 +54,7 @@ static void body_copy(const char *body, unsigned long number, FILE *out)
     }
 }
 
-/* `at` is behind the star, `end` at the closing brace. */
+/* `at` is after the star, `end` at the closing brace. */
 static bool expand_repeat(struct expansion *expansion, unsigned long times, const char *at,
                           const char *end, FILE *out, int depth)
 {

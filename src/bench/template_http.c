@@ -1,6 +1,6 @@
 /*
- * An HTTP request is "METHOD TARGET" or "METHOD TARGET BODY", and the body is everything up to the
- * next ';' that stands alone, spaces included.
+ * An HTTP request is "METHOD TARGET" or "METHOD TARGET BODY". The body is everything up to the next ';'
+ * that is a word of its own, including spaces.
  */
 #include <string.h>
 
@@ -24,13 +24,13 @@ static bool is_word(const char *word, const char *end, const char *text)
     return (size_t)(end - word) == strlen(text) && memcmp(word, text, (size_t)(end - word)) == 0;
 }
 
-/* The end of the last word before the next separator; *behind is the separator, or the end. */
-static const char *body_end(const char *body, const char **behind)
+/* The end of the last word before the next separator. Sets *after to the separator, or to the end. */
+static const char *body_end(const char *body, const char **after)
 {
     const char *end = body, *word = body;
     for (; *word != '\0' && !is_separator(word); word = word_start(end))
         end = word_end(word);
-    *behind = word;
+    *after = word;
     return end;
 }
 
@@ -55,7 +55,7 @@ static bool body_compile(struct compiler *compiler, bool measured, const char *b
 
 bool http_request_compile(struct compiler *compiler, const char **at)
 {
-    const char *method = *at, *target = word_start(word_end(method)), *behind;
+    const char *method = *at, *target = word_start(word_end(method)), *after;
     if (is_separator(method)) {
         *at = word_start(method + 1);
         return true;
@@ -65,7 +65,7 @@ bool http_request_compile(struct compiler *compiler, const char **at)
     if (is_word(method, word_end(method), "HEAD"))
         return compile_fail(compiler, "HEAD is not supported", method);
     const char *body = word_start(word_end(target));
-    const char *end = body_end(body, &behind);
+    const char *end = body_end(body, &after);
     bool measured =
         is_word(method, word_end(method), "PUT") || is_word(method, word_end(method), "POST");
     struct stretch line;
@@ -79,6 +79,6 @@ bool http_request_compile(struct compiler *compiler, const char **at)
     text_add(compiler, LINE_BEHIND_TARGET);
     text_add(compiler, compiler->space->http_fields);
     compiler->template->commands++;
-    *at = *behind == ';' ? word_start(behind + 1) : behind;
+    *at = *after == ';' ? word_start(after + 1) : after;
     return body_compile(compiler, measured, body, end);
 }

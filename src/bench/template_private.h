@@ -9,31 +9,31 @@ struct compiler {
     const struct template_space *space;
     char *problem;
     size_t size;
-    uint64_t low[TEMPLATE_DRAWS]; /* the range of each number */
+    uint64_t low[TEMPLATE_DRAWS]; /* the range of the values of each number */
     uint64_t high[TEMPLATE_DRAWS];
 };
 
-/* A stretch of text whose placeholders have been read. */
+/* A section of the text whose placeholders have been read. */
 struct stretch {
     const char *start;
     const char *end;
-    uint32_t number; /* its first one */
+    uint32_t number; /* the index of its first number */
     uint32_t number_count;
     size_t plain; /* bytes that are not digits of a number */
-    size_t fixed; /* those, and the digits of numbers whose length is known */
-    bool varies;  /* there are others */
+    size_t fixed; /* `plain` and the digits of numbers that always have the same length */
+    bool varies;  /* there are numbers of varying length */
 };
 
 bool compile_fail(struct compiler *compiler, const char *what, const char *where);
 
-/* Appends ready-made bytes. */
+/* Appends bytes that are the same for all requests. */
 void bytes_add(struct template *template, const char *bytes, size_t length);
 
 /* Reads the placeholders between start and end; false: one is bad. */
 bool stretch_read(struct compiler *compiler, const char *start, const char *end,
                   struct stretch *stretch);
 
-/* Appends the stretch, or the digits of its length. Stretches are added in the order of reading. */
+/* Append the stretch, or the digits of its length. Stretches are added in the order of the text. */
 void stretch_add(struct compiler *compiler, const struct stretch *stretch);
 void stretch_add_length(struct compiler *compiler, const struct stretch *stretch);
 
@@ -41,10 +41,10 @@ const char *word_start(const char *at);
 const char *word_end(const char *at);
 bool is_separator(const char *word);
 
-/* Compiles what stands before the next ';' as one request, and leaves *at behind it. */
+/* Compiles the text up to the next ';' as one request, and advances *at past it. */
 bool http_request_compile(struct compiler *compiler, const char **at);
 
-/* Bytes that one request takes, beside its text. */
+/* How many bytes one request needs in addition to its text. */
 size_t http_request_room(const struct template_space *space);
 
 #endif

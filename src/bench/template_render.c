@@ -1,7 +1,7 @@
 /*
- * Rendering runs once a request and is most of what the generator does itself: draw, calculate,
- * then copy parts. All numbers are worked out before the first byte is written because the length
- * of a word stands before it.
+ * Rendering runs once for each request and is most of the generator's own work: draw, calculate, then copy
+ * segments. All numbers are computed before the first byte is written, because the length of a word precedes
+ * the word.
  */
 #include "bench/template.h"
 
@@ -45,11 +45,11 @@ static uint64_t number_value(const struct number *number, uint64_t value)
     return value;
 }
 
-static char *length_write(const struct part *part, const uint64_t *numbers, char *out)
+static char *length_write(const struct segment *segment, const uint64_t *numbers, char *out)
 {
-    uint64_t length = part->fixed;
-    for (uint32_t i = 0; i < part->count; i++)
-        length += digits_count(numbers[part->offset + i]);
+    uint64_t length = segment->fixed;
+    for (uint32_t i = 0; i < segment->count; i++)
+        length += digits_count(numbers[segment->offset + i]);
     return decimal_write(out, length);
 }
 
@@ -62,15 +62,15 @@ char *template_render(const struct template *template, struct random *random, ui
         const struct number *number = &template->numbers[i];
         scratch->numbers[i] = number_value(number, scratch->draws[number->draw]);
     }
-    for (uint32_t i = 0; i < template->part_count; i++) {
-        const struct part *part = &template->parts[i];
-        if (part->kind == PART_BYTES) {
-            memcpy(out, template->bytes + part->offset, part->count);
-            out += part->count;
-        } else if (part->kind == PART_NUMBER) {
-            out = decimal_write(out, scratch->numbers[part->offset]);
+    for (uint32_t i = 0; i < template->segment_count; i++) {
+        const struct segment *segment = &template->segments[i];
+        if (segment->kind == SEGMENT_BYTES) {
+            memcpy(out, template->bytes + segment->offset, segment->count);
+            out += segment->count;
+        } else if (segment->kind == SEGMENT_NUMBER) {
+            out = decimal_write(out, scratch->numbers[segment->offset]);
         } else {
-            out = length_write(part, scratch->numbers, out);
+            out = length_write(segment, scratch->numbers, out);
         }
     }
     return out;

@@ -1,8 +1,8 @@
 /*
- * The text is an operator's, so every way it can be wrong gets its own sentence.
+ * An operator writes the text, so there is a sentence of its own for every mistake.
  *
- * A kind is made for ever, so a text that is refused must not have made any: it is read into a copy
- * of the names first, by the same code.
+ * A kind that was created stays for ever, so a text that is refused must not create any. Therefore the
+ * same code first reads the text into a copy of the names.
  */
 #include "hot/exclusive.h"
 
@@ -18,7 +18,7 @@ static const char *skip_spaces(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* One kind at *text; *text is left after it and the spaces that follow. */
+/* Reads one kind at *text, and advances *text past it and the spaces after it. */
 static enum status read_kind(struct exclusive *exclusive, const char **text, struct names *names,
                              uint8_t *kind, char *sentence, size_t size)
 {
@@ -48,7 +48,7 @@ static enum status read_kind(struct exclusive *exclusive, const char **text, str
     return STATUS_OK;
 }
 
-/* One group at *text, up to ';' or the end. */
+/* Reads one group at *text, up to ';' or the end. */
 static enum status read_group(struct exclusive *exclusive, const char **text, struct names *names,
                               char *sentence, size_t size)
 {
@@ -100,14 +100,18 @@ static enum status read_groups(struct exclusive *exclusive, const char *text, st
     return STATUS_OK;
 }
 
-/* NULL: no memory. Kinds and counters only, and what is made in it is not recorded. */
+/*
+ * Copies the kinds and counters. Names that are created in the copy are not recorded. NULL: no memory.
+ */
 static struct names *copy_names(const struct names *names, const struct name_lists *lists)
 {
     struct names *copy = names_new();
     if (copy != NULL && lists != NULL) {
         char sentence[64];
         enum status status = names_set_lists(copy, lists, sentence, sizeof sentence);
-        ASSERT(status == STATUS_OK); /* there is only what can be in no list */
+        ASSERT(
+            status ==
+            STATUS_OK); /* it has only the names that every table has, and no list can exclude those */
     }
     for (size_t i = 0; copy != NULL && names != NULL && i < names_count(names); i++) {
         const struct name *name = names_get(names, (uint8_t)i);
@@ -117,7 +121,7 @@ static struct names *copy_names(const struct names *names, const struct name_lis
     return copy;
 }
 
-/* Is it good beside these names? NULL: beside those that are always there. */
+/* Checks the text against a copy of these names. NULL: against the names that every table has. */
 static enum status rehearse(const char *text, const struct names *names,
                             const struct name_lists *lists, char *sentence, size_t size)
 {

@@ -1,19 +1,20 @@
 /*
- * The hot tier port: what decides and what serves. Requests come in batches, are run in order and
- * contain their answers afterwards. Every write is decided in one atomic step beside the user's own
- * state, and the same step records its event (law 1).
+ * The port of the hot tier, which decides writes and serves reads. Requests are given in batches, are run
+ * in order, and contain their answers afterwards. Every write is decided in one atomic step together with
+ * the user's own state, and the same step records its event (law 1).
  *
- * hot_try never blocks. What it cannot finish is given to hot_submit (submission.h), and comes back to
- * the loop that sent it. Before a batch with writes in it is run by hot_try, its thread asks hot_admit;
- * submissions are admitted by the tier itself.
+ * hot_try never blocks. Requests that it cannot finish are given to hot_submit (submission.h), and are
+ * later returned to the loop that sent them. Before a thread runs a batch with writes in hot_try, it asks
+ * hot_admit; the tier itself admits the writes of submissions.
  *
  * A reply may be sent once hot_released has reached the release point (hot_point) that the tier had
- * when the reply was made. That holds for reads as well: no client sees a state that a power cut
+ * when the reply was made. This holds for reads as well: no client sees a state that a power cut
  * could take back. Release points are opaque numbers that only grow.
  *
- * Any thread may call any of it, unless it says otherwise. Time is the caller's (time_s), as it is to
- * be recorded (time/timeline.h). How a tier is opened and recovered is not part of the port: that is
- * different for each. Implementations: memory/ and, in the cluster shape, Redis scripts.
+ * Any thread may call any function, unless its comment says otherwise. The caller gives the time of a
+ * request (time_s), as it is to be recorded (time/timeline.h). Opening and recovering a tier is not part
+ * of the port, because it is different for each tier. The implementation is in memory/; a cluster will
+ * have another one, made of Redis scripts.
  */
 #ifndef LAUD_HOT_HOT_H
 #define LAUD_HOT_HOT_H
@@ -35,7 +36,7 @@ enum hot_action {
 #undef ACTION
 };
 
-/* What an action is; action.def says which. */
+/* The properties of an action. action.def explains them and lists them for each action. */
 enum hot_flag {
     HOT_WRITES = 1,
     HOT_REMOVES = 2,
@@ -47,7 +48,7 @@ enum hot_flag {
     HOT_HAS_ANSWERS = 128,
 };
 
-/* The flags of an action; for a constant action, a constant. */
+/* The flags of an action. If the action is a constant, so is the result. */
 static inline unsigned hot_flags(enum hot_action action)
 {
     static const uint8_t flags_of[] = {
@@ -84,18 +85,20 @@ struct hot_counter {
 };
 
 struct hot_answer {
-    struct kind_set kinds; /* FEED: the user's live kinds on the item; ASK: only the one asked */
-    uint32_t first; /* the item's counters, none 0: scratch->counters[first … first + count) */
+    struct kind_set kinds; /* FEED: the kinds that the user has set on the item; ASK: only `name` */
+    uint32_t
+        first; /* the item's counters that are not 0: scratch->counters[first … first + count) */
     uint32_t count;
 };
 
 /*
- * Room for answers, owned by the calling thread and used for a whole batch: `counters` grows as
- * needed (realloc) and is reused, and so do `listed` and `ranked`; the caller sets all `used` to 0
+ * Memory for answers, owned by the calling thread and used for a whole batch. The arrays `counters`,
+ * `listed` and `ranked` grow as needed (realloc) and are reused; the caller calls hot_scratch_clear
  * between batches.
  */
 struct hot_scratch {
-    struct timeline *timeline; /* tells the times to show for those in `listed`; NULL: the same */
+    struct timeline
+        *timeline; /* converts recorded times in `listed` to shown ones; NULL: they are equal */
     struct hot_counter *counters;
     uint32_t used;
     uint32_t capacity;
@@ -107,7 +110,7 @@ struct hot_scratch {
     uint32_t ranked_capacity;
 };
 
-/* Between two batches: nothing of it is used any more. */
+/* Called between two batches: the answers of the earlier batch are no longer used. */
 static inline void hot_scratch_clear(struct hot_scratch *scratch)
 {
     scratch->used = scratch->listed_used = scratch->ranked_used = 0;
@@ -120,16 +123,17 @@ static inline void hot_scratch_free(struct hot_scratch *scratch)
     free(scratch->ranked);
 }
 
-/* What the clock said at the recorded time of something listed. */
+/* The time of the clock at this recorded time, for showing an entry of a list. */
 static inline uint32_t hot_shown_s(const struct hot_scratch *scratch, uint32_t time_s)
 {
     return scratch->timeline != NULL ? timeline_shown(scratch->timeline, time_s) : time_s;
 }
 
 /*
- * A request: the head, which all actions have, and what belongs to its action (action.def says which
- * member is whose). Whoever makes one sets all of it anew, so that nothing of an earlier request is left
- * in it. Members are inputs, unless they are marked as out.
+ * A request has a head, which is the same for all actions, and a union with the members of its action
+ * (action.def says which action uses which member). Code that makes a request initialises the whole
+ * struct, so that no value of an earlier request remains. Members are inputs, unless their comment begins
+ * with "out".
  */
 struct hot_request {
     enum hot_action action;
@@ -139,19 +143,19 @@ struct hot_request {
     struct id user;
     const struct item *items;
     uint8_t name; /* index of a kind or counter; actions that need none ignore it */
-    uint8_t op;   /* its index in the table of operations; the hot tier does not use it */
-    bool own;     /* nobody has asked for it but the server; the hot tier does not use it */
+    uint8_t op;   /* index in the table of operations; the hot tier does not use it */
+    bool own; /* the server itself made the request, not a client; the hot tier does not use it */
     union {
-        uint64_t all[6]; /* the first, so that an initialiser that names none of them zeroes all */
-        struct {         /* SET, CLEAR, ADD */
-            int64_t value; /* out: SET, CLEAR: 1 changed, 0 it was so already; ADD: the new value */
-            int64_t delta; /* ADD only, as are the next two */
+        uint64_t all[6];   /* first, so that an initialiser that names no member sets all to zero */
+        struct {           /* SET, CLEAR, ADD */
+            int64_t value; /* out: SET, CLEAR: 1 if it changed, otherwise 0; ADD: the new value */
+            int64_t delta; /* only for ADD, as are the next two members */
             uint64_t token[2]; /* hash of item, counter and token */
             bool has_token;
         } change;
         struct {                        /* ASK, COUNTS, FEED */
-            struct hot_answer *answers; /* out: item_count of them; the room is the caller's */
-            bool memory_only;           /* FEED: what is not in memory is not asked of the store */
+            struct hot_answer *answers; /* out: item_count answers, in memory of the caller */
+            bool memory_only;           /* FEED: the store is not read for what is not in memory */
         } read;
         struct { /* LIST_REACTIONS, LIST_REACTORS, FRIENDS */
             struct store_listed after;
@@ -160,17 +164,17 @@ struct hot_request {
             uint32_t count; /* out */
             uint16_t type;
             uint8_t follow;
-            bool more; /* out: there is something after the last one */
+            bool more; /* out: there are entries after the last one */
         } list;
         struct { /* FORGET, DROP */
             uint32_t limit;
             uint32_t removed; /* out */
-            bool more;        /* out: there may be others */
+            bool more;        /* out: there may be more to remove */
         } remove;
         struct { /* CHANGES */
             struct store_listed after;
-            uint32_t since_s; /* 0: all that is live */
-            uint32_t until_s; /* also out: since when the next round is; 0: this one begins */
+            uint32_t since_s; /* 0: report every reaction that is set */
+            uint32_t until_s; /* in: 0: a round begins; out: since_s of the next round */
             uint32_t limit;
             uint32_t first; /* out, as in lists */
             uint32_t count; /* out */
@@ -186,7 +190,7 @@ struct hot_request {
     };
 };
 
-/* It is copied for each submission, and many are prefetched at a time. */
+/* A request is copied for each submission, and many are prefetched at a time. */
 _Static_assert(sizeof(struct hot_request) <= 96, "a request is small");
 
 enum hot_boards_state {
@@ -195,7 +199,7 @@ enum hot_boards_state {
     HOT_BOARDS_COUNTING, /* Boards are being filled by reading all counters. */
 };
 
-/* For INFO. */
+/* The word for this state in INFO. */
 static inline const char *hot_boards_state_text(enum hot_boards_state state)
 {
     return state == HOT_BOARDS_OK ? "ok" : state == HOT_BOARDS_LOADING ? "loading" : "counting";
@@ -204,31 +208,31 @@ static inline const char *hot_boards_state_text(enum hot_boards_state state)
 struct hot_stats {
     uint64_t users;
     uint64_t shelves;
-    uint64_t reactions; /* live, on shelves */
+    uint64_t reactions; /* that are set, on shelves */
     uint64_t items;
     uint64_t tokens;
-    uint64_t cleared;        /* that the store may still have */
-    uint64_t item_loads;     /* read of the store since start */
-    uint64_t reaction_loads; /* likewise */
-    uint64_t shared_loads;   /* that waited for another's read */
+    uint64_t cleared;        /* notes of cleared reactions that the store may still have */
+    uint64_t item_loads;     /* items read from the store since the start */
+    uint64_t reaction_loads; /* reactions read from the store since the start */
+    uint64_t shared_loads;   /* loads that waited for the read of another worker instead */
     uint64_t evicted_users;
     uint64_t evicted_items;
     uint64_t expired_items;
-    uint64_t emptied_pages; /* to evict them */
-    uint64_t filter_no;     /* questions to the filters that ended there */
-    uint64_t filter_hit;    /* that did not, and the store had it */
-    uint64_t filter_miss;   /* and had it not */
-    uint64_t boards;        /* that are kept */
-    uint64_t boards_off;    /* that are not, for want of room */
-    bool boards_full;       /* and there may be more of those */
+    uint64_t emptied_pages; /* by the keeper */
+    uint64_t filter_no;     /* lookups that a filter answered with no */
+    uint64_t filter_hit;    /* lookups that a filter let pass, and the store had the reaction */
+    uint64_t filter_miss;   /* lookups that a filter let pass, and the store did not have it */
+    uint64_t boards;        /* boards that are kept */
+    uint64_t boards_off;    /* boards that are not kept, because there is no room for them */
+    bool boards_full;       /* there may be more boards that are not kept than boards_off says */
     uint64_t board_entries;
     uint64_t board_bytes;
     uint64_t board_bytes_max;
-    uint64_t board_fills; /* passes over the store to fill some */
+    uint64_t board_fills; /* passes over the store to fill boards */
     enum hot_boards_state boards_state;
-    uint64_t waiting;  /* submissions that nobody has begun yet */
-    uint64_t lag_slow; /* bytes of lag from which on writes are slowed down */
-    uint64_t lag_max;  /* and above which they are refused; 0: there is no bound */
+    uint64_t waiting;  /* submissions that no worker has begun yet */
+    uint64_t lag_slow; /* writes are slowed down from this lag on, in bytes */
+    uint64_t lag_max;  /* writes are refused above this lag, in bytes; 0: there is no bound */
 };
 
 /* May the request record events? */
@@ -237,27 +241,27 @@ static inline bool hot_request_writes(const struct hot_request *request)
     return (hot_flags(request->action) & HOT_WRITES) != 0;
 }
 
-/* Does it record any number of events, and is admitted piece by piece? */
+/* Is it a FORGET or DROP, which may record any number of events and is admitted piece by piece? */
 static inline bool hot_request_removes(const struct hot_request *request)
 {
     return (hot_flags(request->action) & HOT_REMOVES) != 0;
 }
 
-/* Gives the request room for the answers about its items, if it has any. */
+/* Gives the request memory for the answers about its items, if its action has such answers. */
 static inline void hot_request_set_answers(struct hot_request *request, struct hot_answer *answers)
 {
     if ((hot_flags(request->action) & HOT_HAS_ANSWERS) != 0)
         request->read.answers = answers;
 }
 
-/* When a thread's next write may be. Each thread that asks hot_admit has one; all zero at first. */
+/* Paces the writes of one thread. Each thread that asks hot_admit has one, which is all zero at first. */
 struct hot_pacer {
-    uint64_t free_ns;
+    uint64_t free_ns; /* when the next write may be made */
 };
 
 /*
- * Called by any thread, also while it holds locks of the tier's own: what may be released, the state
- * or the admission of writes has changed. It must not block.
+ * Is called when hot_released, hot_state or the answer of hot_admit has changed. Any thread may call it,
+ * even while the thread holds locks of the tier, so it must not block.
  */
 typedef void hot_listen_fn(void *context);
 
@@ -285,14 +289,14 @@ struct hot_ops {
     void (*close)(struct hot *hot);
 };
 
-/* The head of every implementation's own struct. */
+/* The first member of every implementation's own struct. */
 struct hot {
     const struct hot_ops *ops;
 };
 
 /*
- * Runs requests in order and never blocks. Returns how many were run: fewer than count if the next
- * one has to be submitted, which then has changed nothing.
+ * Runs requests in order and never blocks. Returns how many were run. If that is fewer than `count`, the
+ * next request has to be submitted, and it has changed nothing so far.
  */
 static inline size_t hot_try(struct hot *hot, struct hot_request *requests, size_t count,
                              struct hot_scratch *scratch)
@@ -301,8 +305,8 @@ static inline size_t hot_try(struct hot *hot, struct hot_request *requests, size
 }
 
 /*
- * Has all requests of a submission run in order, whatever that has to wait for. False: too many wait
- * already, and the submission is still the caller's. See submission.h for what happens to it.
+ * Has all requests of a submission run in order, even if they have to wait. Returns false if too many
+ * submissions wait already; then it still belongs to the caller. submission.h describes its life.
  */
 static inline bool hot_submit(struct hot *hot, struct hot_submission *submission)
 {
@@ -310,29 +314,29 @@ static inline bool hot_submit(struct hot *hot, struct hot_submission *submission
 }
 
 /*
- * May this thread run a batch with up to LIMIT_BATCH writes in hot_try now? OK; BLOCKED: ask again
- * when the listener was called, or after hot_wait_ns; any other status is the reason why not. Asking
- * takes nothing.
+ * May this thread run a batch with up to LIMIT_BATCH writes in hot_try now? Returns OK; BLOCKED if it has
+ * to ask again once the listener was called, or after hot_wait_ns; or another status, which is the reason
+ * why not. The question itself reserves nothing.
  */
 static inline enum status hot_admit(struct hot *hot, const struct hot_pacer *pacer, uint64_t now_ns)
 {
     return hot->ops->admit(hot, pacer, now_ns);
 }
 
-/* How long this thread has to wait before it writes; 0: only for the listener. */
+/* How long this thread has to wait before it asks again; 0: it only has to wait for the listener. */
 static inline uint64_t hot_wait_ns(struct hot *hot, const struct hot_pacer *pacer, uint64_t now_ns)
 {
     return hot->ops->wait_ns(hot, pacer, now_ns);
 }
 
-/* This thread has made so many of the writes that it was admitted for. */
+/* Notes that this thread has made so many of the writes that it was admitted for. */
 static inline void hot_spend(struct hot *hot, struct hot_pacer *pacer, uint32_t writes,
                              uint64_t now_ns)
 {
     hot->ops->spend(hot, pacer, writes, now_ns);
 }
 
-/* The status that a write which needs more memory would get now: OK, or why it would be refused. */
+/* The status that a write which needs more memory would get now: OK, or the reason for a refusal. */
 static inline enum status hot_room(struct hot *hot)
 {
     return hot->ops->room(hot);
@@ -351,8 +355,8 @@ static inline uint64_t hot_released(struct hot *hot)
 }
 
 /*
- * Can writes be recorded? OK; READONLY: never again, and what is not released by now never will be;
- * DISK_FULL, NO_FILES: not at the moment.
+ * Can writes be recorded? Returns OK; DISK_FULL or NO_FILES if they cannot at the moment; or READONLY if
+ * they never can again. With READONLY, replies that are not released by now never will be.
  */
 static inline enum status hot_state(struct hot *hot)
 {
@@ -360,8 +364,8 @@ static inline enum status hot_state(struct hot *hot)
 }
 
 /*
- * The end of a turn: what this thread has written may be committed now. Whoever writes by hot_try must
- * call it afterwards, once for as many writes as it likes.
+ * Has the writes of this thread committed. A thread that writes with hot_try must call this afterwards,
+ * once for any number of writes; a loop does it at the end of each turn.
  */
 static inline void hot_kick(struct hot *hot)
 {
@@ -369,15 +373,18 @@ static inline void hot_kick(struct hot *hot)
 }
 
 /*
- * Sets the one listener; it is called at least once from then on, and is not called any more when
- * the tier was stopped and what it records to was closed.
+ * Sets the one listener. It is called at least once after this, and no more once the tier was stopped and
+ * its journal was closed.
  */
 static inline void hot_listen(struct hot *hot, hot_listen_fn *fn, void *context)
 {
     hot->ops->listen(hot, fn, context);
 }
 
-/* The sentence for a client about this status: the usual one, or with the cause where it is known. */
+/*
+ * The sentence for a client about this status: the usual one, or one with the cause, if the tier has it.
+ * The text belongs to the tier.
+ */
 static inline const char *hot_sentence(struct hot *hot, enum status status)
 {
     return hot->ops->sentence(hot, status);
@@ -388,15 +395,15 @@ static inline void hot_stats(struct hot *hot, struct hot_stats *out)
     hot->ops->stats(hot, out);
 }
 
-/* The first step of stopping: from now on writes are refused (STOPPING); all else goes on. */
+/* The first step of stopping: from now on writes are refused (STOPPING); reads are still served. */
 static inline void hot_refuse_writes(struct hot *hot)
 {
     hot->ops->refuse_writes(hot);
 }
 
 /*
- * The second step: ends the tier's threads. Every submission must be back. What the tier records to is
- * closed after this, and hot_close comes last.
+ * The second step of stopping: ends the tier's threads. Every submission must be finished before. After
+ * this the journal is closed, and hot_close is the last step.
  */
 static inline void hot_stop(struct hot *hot)
 {

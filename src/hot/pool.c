@@ -1,6 +1,6 @@
 /*
- * A worker lets the sender render its replies (`answered`), so that answers and counters are the
- * worker's own, reused from submission to submission, and only finished bytes go back to the loop.
+ * A worker has the sender render the replies on the worker's thread (`answered`). So the memory for
+ * answers and counters belongs to the worker, which reuses it, and only finished bytes go to the loop.
  */
 #include "hot/pool.h"
 
@@ -101,6 +101,7 @@ void pool_stop(struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->count; i++)
         pthread_join(pool->workers[i].thread, NULL);
+    ASSERT(pool->waiting == 0);
     pthread_cond_destroy(&pool->come);
     pthread_mutex_destroy(&pool->lock);
     free(pool->workers);
@@ -111,6 +112,7 @@ bool pool_submit(struct pool *pool, struct hot_submission *submission)
 {
     if (pool->workers == NULL)
         return false;
+    ASSERT(submission->mailbox != NULL && submission->answered != NULL && submission->done != NULL);
     pthread_mutex_lock(&pool->lock);
     bool taken = pool->waiting < pool->limit;
     if (taken) {

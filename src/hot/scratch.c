@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 
-/* Makes room for `count` more entries. Returns the array, or NULL and nothing has changed. */
+/* Makes room for `count` more entries. Returns the array; or NULL, and then nothing has changed. */
 static void *grow(void *array, size_t entry_size, uint32_t used, uint32_t *capacity, size_t count,
                   size_t least)
 {

@@ -1,7 +1,7 @@
 /*
- * Making room in a struct hot_scratch (hot.h). Each function makes sure that so many more entries fit
- * after those that are used; false: there is no memory. Memory stays with the scratch, whose owner
- * frees it.
+ * Growing the arrays of a struct hot_scratch (hot.h). Each function makes sure that `count` more entries
+ * fit after those in use, and returns false if there is no memory. The memory belongs to the scratch,
+ * whose owner frees it.
  */
 #ifndef LAUD_HOT_SCRATCH_H
 #define LAUD_HOT_SCRATCH_H

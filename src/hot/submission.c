@@ -1,4 +1,7 @@
-/* One allocation holds the sender's struct, the requests and their items: charged and freed at once. */
+/*
+ * One allocation holds the sender's struct, the requests and their items, so that it is charged to the
+ * budget and freed in one step.
+ */
 #include "hot/submission.h"
 
 #include <stdlib.h>
@@ -13,7 +16,7 @@ static size_t aligned(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-/* Points the copies to copies of their items, which begin at `item`. */
+/* Copies the items of all requests to `item` and makes the requests point to the copies. */
 static void own_items(struct hot_submission *submission, struct item *item)
 {
     for (uint32_t i = 0; i < submission->count; i++) {
@@ -68,6 +71,7 @@ void submission_refuse(struct hot_submission *submission)
 
 int mailbox_init(struct mailbox *mailbox, void (*wake)(void *context), void *context)
 {
+    ASSERT(wake != NULL);
     *mailbox = (struct mailbox){.wake = wake, .context = context};
     return pthread_mutex_init(&mailbox->lock, NULL);
 }
@@ -81,6 +85,7 @@ void mailbox_destroy(struct mailbox *mailbox)
 void submission_finish(struct hot_submission *submission)
 {
     struct mailbox *mailbox = submission->mailbox;
+    ASSERT(mailbox != NULL && submission->done != NULL);
     submission->next = NULL;
     pthread_mutex_lock(&mailbox->lock);
     if (mailbox->first == NULL)

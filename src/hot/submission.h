@@ -1,17 +1,19 @@
 /*
- * A submission: requests that hot_try could not finish, on their way from the loop that sent them to
- * whoever answers them, and back. It owns copies of the requests and their items, so it does not
- * need the connection that they came from, and may outlive it.
+ * A submission carries requests that hot_try could not finish from the loop that sends them to a thread
+ * that answers them, and back. It owns copies of the requests and their items, so it does not need
+ * the connection that they came from, and may outlive the connection.
  *
- * Its life, each step in this order:
+ * The life of a submission has these steps, in this order:
  *
- *   submission_new      by the sender, which fills in `answered`, `done` and `mailbox`
- *   hot_submit          true: it belongs to the hot tier until `done`; false: it is still the sender's
- *   answered            called by the tier once, where the answers are: on a worker thread, or on the
- *                       sender's own thread, even inside hot_submit. The answers and the scratch are
- *                       valid only during this call, so the sender renders its replies here. It must
- *                       not free the submission, and touches nothing that the loop uses meanwhile.
- *   submission_finish   by the tier, on any thread: puts it into its mailbox and wakes the loop
+ *   submission_new      called by the sender, which then sets `answered`, `done` and `mailbox`
+ *   hot_submit          true: the submission belongs to the hot tier until `done`; false: it still
+ *                       belongs to the sender
+ *   answered            called by the tier once, on the thread that has the answers: a worker thread, or
+ *                       the sender's own thread, even inside hot_submit. The answers and the scratch are
+ *                       valid only during this call, so the sender renders its replies here. `answered`
+ *                       must not free the submission, and must not touch data that the loop may use.
+ *   submission_finish   called by the tier on any thread: puts the submission into its mailbox and wakes
+ *                       the loop
  *   done                called by mailbox_drain, on the loop's thread and never inside hot_submit: the
  *                       submission is the sender's again, which frees it here
  *
@@ -32,39 +34,41 @@
 #include "hot/hot.h"
 
 /*
- * Finished submissions that the loop which sent them has not taken yet. It belongs to the loop and
- * outlives all submissions that name it.
+ * The queue of finished submissions that their loop has not drained yet. A mailbox belongs to the loop
+ * and outlives all submissions that name it.
  */
 struct mailbox {
-    pthread_mutex_t lock; /* of the queue */
+    pthread_mutex_t lock; /* protects the queue */
     struct hot_submission *first, *last;
-    void (*wake)(void *context); /* by any thread: the loop has to call mailbox_drain soon */
+    void (*wake)(
+        void *context); /* any thread calls it, so that the loop soon calls mailbox_drain */
     void *context;
 };
 
 struct hot_submission {
-    struct hot_submission *next; /* in the queue of whoever has it */
+    struct hot_submission *next; /* in the queue that the submission is in, if any */
     struct mailbox *mailbox;
     void (*answered)(struct hot_submission *submission, const struct hot_scratch *scratch);
     void (*done)(struct hot_submission *submission);
-    struct memory_budget *budget; /* all of its memory is charged to it, as of a connection */
+    struct memory_budget *budget; /* its memory is charged to this budget */
     size_t bytes;                 /* of this allocation */
-    uint64_t deadline_ns; /* monotonic: what nobody has begun by then is TOO_BUSY; 0: no deadline */
-    uint64_t retry_ns; /* out: when to ask again for what was refused; 0: the tier does not say */
+    uint64_t
+        deadline_ns;   /* monotonic; if it was not begun by then, it is TOO_BUSY; 0: no deadline */
+    uint64_t retry_ns; /* out: after how long to retry what was refused; 0: the tier does not say */
     uint32_t count;
-    bool writes;                  /* some of the requests do */
-    struct hot_request *requests; /* count of them, and behind them their items */
+    bool writes;                  /* at least one of the requests writes */
+    struct hot_request *requests; /* `count` requests; their items follow them in memory */
 };
 
 /*
- * Allocates `size` bytes of the sender's own struct, all zero but for its first member, which is the
- * submission; copies requests and items. NULL: no memory.
+ * Allocates the sender's own struct, which has `size` bytes and begins with the submission, and copies
+ * requests and items. Everything in it after the submission is zero. NULL: no memory.
  */
 void *submission_new(size_t size, const struct hot_request *requests, uint32_t count,
                      struct memory_budget *budget);
 void submission_free(struct hot_submission *submission);
 
-/* For hot tiers: it was answered, and goes back to the loop that sent it. */
+/* For hot tiers: the submission was answered, and is returned to the loop that sent it. */
 void submission_finish(struct hot_submission *submission);
 
 /* For hot tiers: none of the requests is run. All are TOO_BUSY, and retry_ns is set. */

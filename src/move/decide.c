@@ -1,10 +1,10 @@
 /*
- * First the value of every entry of the batch is found: from the batch before, whose events may not have
- * arrived in the store yet; else, unless the filters say no, from the store, many at a time. Then
- * the rows are gone through in order, each against what the rows before it have left.
+ * First the value of every entry of the batch is looked up: in the batch before, whose events the store may
+ * not have yet; otherwise, unless the filters say no, in the store, many at a time. Then the rows are
+ * decided in order, each against the state after the rows before it.
  *
- * The filters and the store may be changing meanwhile, by the events of the batch before. That
- * does no harm: whatever these are about is found in that batch's table and asked of nobody.
+ * Meanwhile the filters and the store may change, by the events of the batch before. This does no harm:
+ * everything that those events concern is found in the table of that batch, and not looked up elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { AHEAD = 8, READ_MAX = 4096 };
 
-/* Entries that take the store. */
+/* Entries that have to be read from the store. */
 struct questions {
     struct store_reaction *keys;
     uint32_t *key_entries;
@@ -79,7 +79,7 @@ static enum status ask_items(struct import *import, struct known *known,
     return status;
 }
 
-/* The filters did not say no. */
+/* Called if the filters did not say no. */
 static enum status ask_later(struct import *import, struct known *known,
                              struct questions *questions, uint32_t index)
 {
@@ -137,13 +137,13 @@ static struct known_entry *entry_of_kind(struct known *known, const struct known
     struct known_entry key = *entry;
     key.name = kind;
     struct known_entry *other = known_find(known, &key);
-    ASSERT(other != NULL); /* taken with the row */
+    ASSERT(other != NULL); /* it was added to the table with the row */
     return other;
 }
 
 /*
- * The newest of its group that is live; of the same time, the row's own kind before the others. They
- * may be several, from before they were declared exclusive.
+ * The newest reaction of the group that is set; if two have the same time, the one of the row's own kind.
+ * Several may be set, from before they were declared exclusive.
  */
 static const struct known_entry *group_newest(struct import *import, struct known *known,
                                               const struct known_entry *entry)
@@ -158,7 +158,7 @@ static const struct known_entry *group_newest(struct import *import, struct know
     return newest;
 }
 
-/* Clears all of the group that are live but this one, into the event. */
+/* Adds all reactions of the group that are set, except this one, to those that the event clears. */
 static void group_clear(struct import *import, struct known *known, const struct known_entry *but,
                         struct event *event)
 {
@@ -172,7 +172,7 @@ static void group_clear(struct import *import, struct known *known, const struct
     }
 }
 
-/* A cursor of CHANGES from before would pass over what has a time of long ago. */
+/* Earlier cursors of CHANGES would miss imported changes, because these have old times. */
 static enum status announce(struct import *import)
 {
     if (import->announced)
@@ -182,7 +182,7 @@ static enum status announce(struct import *import)
     return record_event(&import->record, &event);
 }
 
-/* The row changes nothing by itself; what is there beside the newest goes all the same. */
+/* The row itself changes nothing, but exclusive reactions other than the newest are cleared. */
 static enum status decide_newest(struct import *import, struct known *known, struct event *event,
                                  const struct known_entry *newest, bool same)
 {
@@ -202,9 +202,9 @@ static enum status decide_newest(struct import *import, struct known *known, str
 }
 
 /*
- * A reaction keeps its first time, but in a group the newest time wins, its own included: else the
- * same rows once more, in whatever state the first attempt was left, could end in another place. A
- * time that nobody knows is older than any.
+ * A reaction keeps its first time, but in a group the newest time wins, also against an earlier time of
+ * the same reaction. Otherwise importing the same rows again after an interrupted attempt could give
+ * another result. An unknown time counts as older than any other.
  */
 static enum status decide_reaction(struct import *import, struct known *known,
                                    const struct batch_row *row)

@@ -8,8 +8,8 @@
 #include "base/decimal.h"
 
 #define BUFFER_BYTES  KIB(256)
-#define LINE_BYTES    320       /* none is longer */
-#define PROGRESS_ROWS (1 << 14) /* between two words of progress */
+#define LINE_BYTES    320       /* no line is longer */
+#define PROGRESS_ROWS (1 << 14) /* between two calls of progress */
 
 _Static_assert(LINE_BYTES > 64 + LIMIT_ID_TEXT + LIMIT_ITEM_TEXT + LIMIT_NAME_LENGTH + DECIMAL_MAX,
                "a line fits");
@@ -42,7 +42,7 @@ static enum status buffer_write(struct export *export)
     return STATUS_OK;
 }
 
-/* Where a line may be written; NULL: the buffer could not be emptied. */
+/* Memory for the next line; NULL: the buffer could not be written to the file. */
 static char *line_begin(struct export *export)
 {
     if (export->used + LINE_BYTES > BUFFER_BYTES && buffer_write(export) != STATUS_OK)
@@ -104,7 +104,7 @@ static enum status write_names(struct export *export)
     return status;
 }
 
-/* A store that was damaged may have anything. */
+/* The store may be damaged, so its values are checked. */
 static bool is_known(const struct export *export, uint8_t name, uint16_t type)
 {
     return name < names_count(export->names) && type < names_type_count(export->names);

@@ -1,8 +1,8 @@
 /*
- * Whatever is on disk when this ends by force is right: rows become ordinary events, in the journal
- * before anywhere else, and the projector carries those to the store as it does for a server. What
- * a second attempt finds there it passes over, so where it begins is a matter of time alone: at the
- * place in the mark, which is never beyond what the store has.
+ * If an import is killed, the data on disk is right all the same: rows become ordinary events, which are
+ * first in the journal, and the projector writes them to the store as it does for a server. A second
+ * attempt skips rows that it finds there, so it could begin anywhere. To save time it begins at the
+ * position in the progress record (mark.h), which is never after what the store has.
  */
 #include "move/import.h"
 
@@ -14,7 +14,7 @@
 #include "base/assert.h"
 #include "move/private.h"
 
-#define REACH_MS    1000       /* between two looks at whether the projector still goes on */
+#define REACH_MS    1000       /* between two checks whether the projector still runs */
 #define FUTURE_MOST 86400      /* seconds that another clock may be ahead */
 #define ROWS_LIMIT  (1U << 28) /* in a batch */
 
@@ -65,7 +65,7 @@ static enum status record_name(void *context, enum name_role role, uint16_t inde
     return record_event(&import->record, &event);
 }
 
-/* What names_intern or names_test said of it. */
+/* Refuses a name for the status of names_intern or names_test. */
 static enum status name_judge(struct import *import, enum status status, enum name_role role,
                               struct text text)
 {
@@ -105,7 +105,7 @@ enum status import_define(struct import *import, enum name_role role, struct tex
     return name_take(import, role, name, &index);
 }
 
-/* `colon`: where the type ends. */
+/* `colon` is the end of the type. */
 static enum status item_parse(struct import *import, struct text text, struct item *item,
                               size_t *colon)
 {
@@ -162,7 +162,7 @@ static enum status mark_write(struct import *import, const struct move_mark *mar
     return STATUS_OK;
 }
 
-/* The batch has arrived: another attempt may begin behind it. */
+/* The store has the batch, so another attempt may begin after it. */
 static enum status mark_advance(struct import *import, const struct batch *batch)
 {
     struct move_mark mark = import->mark;
@@ -173,12 +173,13 @@ static enum status mark_advance(struct import *import, const struct batch *batch
     return mark_write(import, &mark);
 }
 
-/* Decides the rows that came in, and makes room for others. */
+/* Decides the rows that were added, and makes room for others. */
 static enum status batch_end(struct import *import)
 {
     struct batch *batch = batch_of(import, 0);
     struct batch *last = batch_of(import, 1);
-    uint64_t arrived = batch->end; /* of the batch before the last, which was in the same place */
+    uint64_t arrived =
+        batch->end; /* of the batch before the previous one, which used the same memory */
     enum status status = wait_for_store(import, arrived);
     if (status == STATUS_OK && arrived > 0)
         status = mark_advance(import, batch);
@@ -194,7 +195,7 @@ static enum status batch_end(struct import *import)
     return STATUS_OK;
 }
 
-/* A row brings at most one entry for each kind of a group. */
+/* A row adds at most one entry for each kind of a group. */
 static enum status batch_reserve(struct import *import)
 {
     const struct batch *batch = batch_of(import, 0);
@@ -216,7 +217,7 @@ static void batch_add(struct import *import, struct batch_row row)
 
 /* Rows */
 
-/* Not before the first row: the source's own definitions come first. */
+/* Called at the first row, because the source's own definitions come first. */
 static enum status exclusive_read(struct import *import)
 {
     char sentence[256];
@@ -358,7 +359,7 @@ static bool batches_new(struct import *import)
     return true;
 }
 
-/* All but the journal and the projector. */
+/* Frees everything except the journal and the projector. */
 static void import_free(struct import *import)
 {
     for (int i = 0; i < 2; i++) {
@@ -372,7 +373,8 @@ static void import_free(struct import *import)
 static enum status mark_begin(struct import *import)
 {
     struct move_mark mark;
-    (void)move_mark_read(import->options.directory, &mark); /* what is not read is not relied on */
+    (void)move_mark_read(import->options.directory,
+                         &mark); /* if it cannot be read, the import begins with the first row */
     mark.until = UINT64_MAX;
     if (import->options.from_start ||
         memcmp(&mark.source, &import->options.source, sizeof mark.source) != 0)

@@ -55,7 +55,7 @@ static bool is_same(const struct known_entry *entry, const struct known_entry *k
            entry->name == key->name && entry->is_counter == key->is_counter;
 }
 
-/* 1 + its index; 0: not there, and *slot is where it would go. */
+/* Returns 1 + the index of the entry; 0: there is none, and *slot is the free slot for it. */
 static uint32_t find(const struct known *known, const struct known_entry *key, uint32_t hash,
                      uint32_t *slot)
 {

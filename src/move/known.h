@@ -1,8 +1,8 @@
 /*
- * What is known of reactions and counters while a batch of rows is brought to what it changes: a
- * table of entries, in the order they came up, found by hash. Its size is fixed when it is made.
+ * The state of reactions and counters while a batch of rows is decided: a hash table of entries, which are
+ * kept in the order in which they were added. Its size is fixed when it is made.
  *
- * Used by one thread.
+ * One thread uses it. The table owns its memory.
  */
 #ifndef LAUD_MOVE_KNOWN_H
 #define LAUD_MOVE_KNOWN_H
@@ -18,31 +18,31 @@ struct known_entry {
     struct item item;
     uint8_t name; /* kind or counter */
     bool is_counter;
-    int64_t value; /* of a counter; of a reaction its time, 0: not live */
+    int64_t value; /* the value of a counter; the time of a reaction, 0: it is not set */
 };
 
 struct known {
     struct known_entry *entries;
-    uint64_t *slots; /* 0: empty; else hash in the upper half, 1 + index in the lower */
+    uint64_t *slots; /* 0: empty; otherwise the hash in the upper half, 1 + index in the lower */
     uint32_t used;
     uint32_t capacity;
     uint32_t mask;
     uint64_t seed;
 };
 
-/* Bytes of a table for so many entries. */
+/* How many bytes a table for so many entries uses. */
 size_t known_bytes(uint32_t capacity);
 
-/* False: no memory. `seed`: so that nobody can choose ids that all look alike. */
+/* False: no memory. The seed prevents a source from having ids whose hashes collide. */
 bool known_init(struct known *known, uint32_t capacity, uint64_t seed);
 void known_free(struct known *known);
 void known_clear(struct known *known);
 
-/* `key` needs no value. NULL: not there. */
+/* The value of `key` is not used. NULL: there is no such entry. */
 struct known_entry *known_find(const struct known *known, const struct known_entry *key);
 void known_prefetch(const struct known *known, const struct known_entry *key);
 
-/* Finds or adds, without a value; the index. There must be room. */
+/* Finds an entry, or adds it without a value, and returns its index. The table must have room. */
 uint32_t known_take(struct known *known, const struct known_entry *key);
 
 #endif

@@ -22,7 +22,7 @@ void lines_end(struct lines *lines)
     lines->buffer = NULL;
 }
 
-/* Reads more behind what is there. */
+/* Reads more bytes after those in the buffer. */
 static enum status lines_fill(struct lines *lines)
 {
     if (lines->begin > 0) {
@@ -43,14 +43,14 @@ static enum status lines_fill(struct lines *lines)
     return STATUS_OK;
 }
 
-/* So many bytes are given out, and were a line or the end of one. */
+/* Consumes this number of bytes, which were a line or the end of one. */
 static void lines_pass(struct lines *lines, size_t bytes)
 {
     lines->begin += bytes;
     lines->offset += bytes;
 }
 
-/* A line that does not end within the limit: to its end, wherever that is. */
+/* Skips a line that is longer than the limit. */
 static enum status lines_skip(struct lines *lines)
 {
     lines->number++;

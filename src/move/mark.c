@@ -9,7 +9,7 @@
  *     48  u64 offset, line
  *     64  u64 XXH3-64 of bytes 0 to 64
  *
- * One that cannot be read counts as saying that an import is under way: that is slower, not wrong.
+ * If the file cannot be read, an import is assumed to be in progress: this is slower, but not wrong.
  */
 #include "move/mark.h"
 

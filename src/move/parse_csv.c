@@ -1,8 +1,8 @@
 /*
- * A line is user,kind,item,time or item,counter,value: how many fields there are says which. The time
- * may be left out, or empty. Then the colon of the item tells a reaction from a counter: no user and no
- * kind has one. A field may stand in quotes, which none needs: no id and no name has a comma or a quote
- * in it. The first line may be one of these headers.
+ * A line is user,kind,item,time or item,counter,value; the number of fields says which. The time may be
+ * missing or empty. Then the position of the item, the only field with a colon, distinguishes a reaction
+ * from a counter. A field may be in quotes, although no field needs them: ids and names have no commas and
+ * no quotes. The first line may be one of these two as a header.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { FIELDS_MAX = 4 };
 
-/* The field that begins here, and where it ends; NULL: it does not end as it should. */
+/* Reads the field that begins here and returns its end; NULL: the field does not end properly. */
 static const char *read_field(const char *at, const char *end, struct text *out)
 {
     bool quoted = at < end && *at == '"';

@@ -1,15 +1,14 @@
 /*
- * A line is one flat object with known keys, in any order, each once:
+ * A line is one flat object with these keys, in any order, each once:
  *
  *   {"user":"1","kind":"like","item":"video:2","time":1700000000}
  *   {"item":"video:2","counter":"view","value":5}
  *   {"define":"kind","name":"like"}
  *
- * The time may be left out, or null.
+ * The time may be missing or null.
  *
- * Everything that is an id or a name is plain ASCII, so a string with an escape or a byte beyond it
- * is no good one and there is nothing to decode: all a general reader of JSON would do, but for
- * refusing. Ids may also be numbers, as long as they are whole ones.
+ * Ids and names are plain ASCII, so a string with an escape or another byte is refused, and nothing has to
+ * be decoded. A general JSON parser would give the same result. Ids may also be whole numbers.
  */
 #include <string.h>
 
@@ -41,8 +40,8 @@ static const struct {
 struct reading {
     const char *at;
     const char *end;
-    unsigned seen;    /* keys */
-    unsigned strings; /* those whose value is one */
+    unsigned seen;    /* keys that were read */
+    unsigned strings; /* keys whose value is a string */
     struct text values[KEYS];
     char *problem;
     size_t size;
@@ -54,7 +53,7 @@ static void skip_spaces(struct reading *reading)
         reading->at++;
 }
 
-/* Says what should be here and what is. */
+/* Refuses the line and says what was expected and what was found. */
 static enum status expected(struct reading *reading, const char *what)
 {
     if (reading->at == reading->end)
@@ -76,7 +75,7 @@ static bool take(struct reading *reading, char wanted)
     return true;
 }
 
-/* Behind its opening quote. Only bytes that an id or a name may have, or would be refused for. */
+/* Called after the opening quote. Accepts only bytes that need no decoding. */
 static enum status read_string(struct reading *reading, struct text *out)
 {
     const char *start = reading->at;
@@ -116,7 +115,7 @@ static enum status read_value(struct reading *reading, struct text *out, bool *i
     return STATUS_OK;
 }
 
-/* Databases write so of what they do not know. */
+/* Databases write null for an unknown value. */
 static bool take_null(struct reading *reading)
 {
     skip_spaces(reading);
@@ -126,7 +125,7 @@ static bool take_null(struct reading *reading)
     return true;
 }
 
-/* All keys have four bytes or more, and the first four tell those of one length apart, mostly. */
+/* All keys have four bytes or more, and the first four mostly distinguish keys of the same length. */
 static bool is_key(struct text text, enum key key)
 {
     uint32_t found, wanted;
@@ -179,7 +178,7 @@ static enum status read_object(struct reading *reading)
     return reading->at == reading->end ? STATUS_OK : expected(reading, "the end of the line");
 }
 
-/* These keys, with strings: their values must be strings, the others' numbers; either: `any`. */
+/* Checks the keys of a row: values of `strings` must be strings, others numbers; `any`: either. */
 static enum status check_kinds(const struct reading *reading, unsigned strings, unsigned any)
 {
     for (unsigned key = 0; key < KEYS; key++) {

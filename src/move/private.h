@@ -1,10 +1,10 @@
 /*
- * The inside of an import, shared by import.c (rows in, and the life of it) and decide.c (from a
- * batch of rows to events).
+ * The internals of an import, shared by import.c (adding rows, opening and closing) and decide.c (turning
+ * a batch of rows into events).
  *
- * Two batches are in memory. While the projector carries the last one to the store, the next one is
- * read and decided; what the store does not have yet, the last one's table knows. So before a batch
- * is decided, the one before the last must have arrived.
+ * Two batches are in memory. While the projector writes one batch to the store, the next one is read and
+ * decided; changes that the store does not have yet are in the table of the former. So before a batch is
+ * decided, the store must have the batch before the previous one.
  */
 #ifndef LAUD_MOVE_PRIVATE_H
 #define LAUD_MOVE_PRIVATE_H
@@ -16,47 +16,48 @@
 
 #define IMPORT_MAGIC 0x696d706fU
 
-/* A row: what it wants of an entry. */
+/* A row: which value it sets for an entry. */
 struct batch_row {
     uint32_t entry;
     uint32_t time_s; /* of a reaction */
-    int64_t value;   /* of a counter; of a reaction 1: nobody knows its time */
+    int64_t value;   /* the value of a counter; 1 for a reaction of unknown time */
 };
 
 struct batch {
     struct known known;
     struct batch_row *rows;
     uint32_t row_count;
-    uint64_t end;    /* position of the journal after its events */
-    uint64_t offset; /* of the source, after its rows; see struct move_mark */
+    uint64_t end;    /* position of the journal after the events of the batch */
+    uint64_t offset; /* in the source, after the rows of the batch; see struct move_mark */
     uint64_t line;
 };
 
 struct import {
     uint32_t magic;
     struct import_options options;
-    struct projector *projector; /* NULL once all is over */
+    struct projector *projector; /* NULL once it was stopped */
     struct record record;
     struct exclusive exclusive;
-    bool exclusive_known; /* it is read when all definitions of the source may have been seen */
+    bool
+        exclusive_known; /* `exclusive` was read: at the first row, after the source's definitions */
     bool finished;
-    bool announced;    /* that reactions change, in the journal */
-    uint32_t change_s; /* when: later than anything before the import */
+    bool announced;    /* event_import, which makes earlier cursors invalid, is in the journal */
+    uint32_t change_s; /* the time of that event: later than anything before the import */
     struct batch batches[2];
-    uint32_t current;     /* the one that is filled */
+    uint32_t current;     /* the batch to which rows are added */
     size_t charged_bytes; /* to the budget */
-    uint64_t offset;      /* of the source, after the rows that came in so far */
+    uint64_t offset;      /* in the source, after the rows that were added so far */
     uint64_t line;
-    struct move_mark mark; /* as it is on disk */
+    struct move_mark mark; /* the progress record as it is on disk */
     struct import_summary summary;
-    enum status failed; /* OK, or why nothing more can be taken over */
+    enum status failed; /* OK, or the reason why no more rows can be added */
     char problem[512];
 };
 
-/* Ends it: the status, with this sentence. */
+/* Ends the import with this status and sentence. Returns the status. */
 enum status import_fail(struct import *import, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* With the sentence that the journal has about it. */
+/* The same, with the journal's sentence about its state. */
 enum status import_fail_journal(struct import *import, enum status status);
 
 static inline const struct exclusive_group *import_group(const struct import *import, uint8_t kind)
@@ -66,8 +67,8 @@ static inline const struct exclusive_group *import_group(const struct import *im
 }
 
 /*
- * Brings the rows of a batch to events and appends those. `last`: the batch before it, all that the
- * store may lack. OK, or the import has failed.
+ * Decides the rows of a batch and appends the events. `last` is the table of the batch before, which has
+ * every change that the store may lack. Returns OK; otherwise the import has failed.
  */
 enum status batch_decide(struct import *import, struct batch *batch, const struct known *last);
 

@@ -2,8 +2,8 @@
 
 #include "base/limits.h"
 
-#define ADMIT_BYTES KIB(2)   /* room that is asked for at a time */
-#define KICK_BYTES  KIB(512) /* enough for a write and a sync to be worth their while */
+#define ADMIT_BYTES KIB(2)   /* how much room is reserved at a time */
+#define KICK_BYTES  KIB(512) /* how much is written with one sync */
 
 _Static_assert(ADMIT_BYTES <= LIMIT_ADMIT_BYTES && ADMIT_BYTES >= LIMIT_EVENT_BYTES,
                "an event fits what is asked for, and the journal can admit that");

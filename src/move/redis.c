@@ -1,15 +1,15 @@
 /*
- * One pass over the keys for each pattern: SCAN, with the pattern's text as a glob, gives keys in
- * pages. The first page of the members of many keys is asked for together (most keys have no second)
- * and read answer by answer, so that Redis is kept busy and yet only one answer is in memory. Keys
- * that have more are then read to their end, one after the other, with the next page asked for
- * before this one is handed in.
+ * There is one pass over the keys for each pattern: SCAN, with the pattern's text as a glob, returns keys
+ * in pages. The first pages of members of many keys are requested together (most keys have no second one)
+ * and read answer by answer, so that Redis is busy, but only one answer is in memory. Keys with more pages
+ * are then read to their end, one after the other; the next page is requested before the rows of this one
+ * are added.
  *
- * Types of keys are not asked for: reading one of another type says so, and that is an error the
- * owner must see, where SCAN's own filter would hide it.
+ * The types of keys are not requested: reading a key of another type returns an error, which the owner
+ * should see. The type filter of SCAN would hide it.
  *
- * SCAN may give a key or a member twice, or not at all if it comes or goes meanwhile. The first does
- * nothing; for the second, whoever moves stops the old service first.
+ * SCAN may return a key or a member twice, or miss one that is created or removed meanwhile. The first is
+ * harmless; to prevent the second, the operator stops the old service before the import.
  */
 #include "move/redis.h"
 
@@ -19,11 +19,11 @@
 #include "base/assert.h"
 #include "move/redis_private.h"
 
-#define KEYS_TOGETHER 64 /* whose first pages are asked for at once */
+#define KEYS_TOGETHER 64 /* keys whose first pages are requested together */
 #define CURSOR_BYTES  24
 #define SCAN_COUNT    1000 /* keys, and members of a first page */
 #define SCAN_WORD     "1000"
-#define NUMBER_END    "31" /* a string that is a number is shorter than that */
+#define NUMBER_END    "31" /* a string that is a number is shorter */
 
 struct cursor {
     char text[CURSOR_BYTES];
@@ -32,7 +32,7 @@ struct cursor {
 /* Keys whose first pages are being read. */
 struct batch {
     struct redis_key keys[KEYS_TOGETHER];
-    struct cursor cursors[KEYS_TOGETHER]; /* where the second page begins; "0": there is none */
+    struct cursor cursors[KEYS_TOGETHER]; /* of the second page; "0": there is none */
     size_t count;
 };
 
@@ -107,7 +107,7 @@ static enum status members_ask(struct redis_take *take, const struct redis_key *
     return status == STATUS_OK ? status : fail(take, status);
 }
 
-/* What an answer with members says, and where the next page begins. */
+/* Adds the rows of an answer with members, and gets the cursor of the next page. */
 static enum status members_take(struct redis_take *take, const struct redis_key *key,
                                 const redisReply *reply, const redisReply *page)
 {
@@ -123,12 +123,12 @@ static enum status members_take(struct redis_take *take, const struct redis_key 
         return page == NULL ? fail_answer(take) : redis_rows_take(take, key, page);
     if (reply->type != REDIS_REPLY_STRING)
         return fail_answer(take);
-    if (reply->len == 0) /* it went away since SCAN saw it */
+    if (reply->len == 0) /* it was removed after SCAN returned it */
         return STATUS_OK;
     return redis_number_take(take, key, (struct text){reply->str, reply->len});
 }
 
-/* One answer; asks for the page after it first, if that is wanted. */
+/* Handles one answer. If wanted, it requests the next page first. */
 static enum status page_take(struct redis_take *take, const struct redis_key *key, bool ask_next,
                              struct cursor *next)
 {
@@ -146,7 +146,7 @@ static enum status page_take(struct redis_take *take, const struct redis_key *ke
     return status == STATUS_OK ? tell(take) : status;
 }
 
-/* The rest of a key that has more than one page. */
+/* Reads the further pages of a key. */
 static enum status key_finish(struct redis_take *take, const struct redis_key *key,
                               struct cursor cursor)
 {
@@ -174,7 +174,7 @@ static enum status batch_take(struct redis_take *take, struct batch *batch)
     return status;
 }
 
-/* Adds a key to the batch if it is one of the pattern's. */
+/* Adds a key to the batch if it matches the pattern. */
 static enum status key_add(struct redis_take *take, struct batch *batch, struct text text)
 {
     struct redis_report *report = take->report;
@@ -202,7 +202,7 @@ static enum status keys_take(struct redis_take *take, const redisReply *page)
     struct redis_report *report = take->report;
     uint64_t before = report->keys_looked;
     uint64_t left = report->keys_total - before;
-    uint64_t share = left < SCAN_COUNT ? left : SCAN_COUNT; /* however few of them came */
+    uint64_t share = left < SCAN_COUNT ? left : SCAN_COUNT; /* even if SCAN returned fewer keys */
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < page->elements; i++) {
         const redisReply *key = page->element[i];
@@ -245,7 +245,7 @@ static enum status scan(struct redis_take *take)
     return status;
 }
 
-/* The one key that a pattern without placeholders in its key names. */
+/* Reads the key of a pattern that has no placeholders in its key. */
 static enum status key_take(struct redis_take *take)
 {
     const struct redis_template *key = &take->pattern->key;
@@ -273,7 +273,7 @@ static enum status pattern_take(struct redis_take *take)
     return status;
 }
 
-/* Asks what is good to know, but can be done without: this user may not be allowed to. */
+/* Makes a call whose answer is useful but not necessary: this user may not be allowed to make it. */
 static enum status ask(struct redis_take *take, const struct text *words, size_t count,
                        redisReply **reply)
 {
@@ -283,7 +283,7 @@ static enum status ask(struct redis_take *take, const struct text *words, size_t
     return fail(take, status);
 }
 
-/* How many keys there are, and whether others are on other nodes. */
+/* Finds out how many keys there are, and whether the Redis is a node of a cluster. */
 static enum status look_around(struct redis_take *take)
 {
     redisReply *reply;
@@ -304,8 +304,8 @@ static enum status look_around(struct redis_take *take)
 }
 
 /*
- * The earliest word on a reaction stays: so those with times go before those without, and counters
- * last, when what they are compared with is there.
+ * The first row of a reaction is kept, so patterns with times come before those without. Counters come
+ * last, because they are compared with the imported reactions.
  */
 static int stage_of(const struct redis_pattern *pattern)
 {

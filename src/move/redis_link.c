@@ -1,6 +1,6 @@
 /*
- * hiredis reads whole answers into memory, however large. Here its reader is fed by hand, so that
- * bytes and elements of an answer can be counted while it grows.
+ * hiredis reads whole answers into memory, however large they are. Therefore this file feeds the reader of
+ * hiredis itself, and counts the bytes and elements of an answer while it grows.
  */
 #include "move/redis_link.h"
 
@@ -14,7 +14,7 @@
 
 #define ELEMENTS_MAX (4 << 20) /* of one answer */
 
-/* What Redis refuses with, by how it begins, and what to do about it. */
+/* Errors of Redis, by their first word, and what the operator can do about them. */
 static const struct {
     const char *begins;
     enum status status;
@@ -165,7 +165,7 @@ static enum status link_flush(struct redis_link *link)
     return STATUS_OK;
 }
 
-/* Reads until there is a whole answer, or more of one than there may be. */
+/* Reads until there is a complete answer, or one that is too large. */
 static enum status link_read(struct redis_link *link, redisReply **reply)
 {
     redisReader *reader = link->context->reader;

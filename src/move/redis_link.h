@@ -1,9 +1,9 @@
 /*
- * One connection to a Redis: commands are put together, sent, and answered in order. No answer is
- * larger than REDIS_REPLY_BYTES, none is waited for longer than the timeout, and everything that goes
- * wrong comes back as one sentence that says what to do.
+ * One connection to a Redis. Commands are collected, sent, and answered in order. An answer that is larger
+ * than REDIS_REPLY_BYTES, or takes longer than the timeout, is an error. Every error is reported in one
+ * sentence that says what to do.
  *
- * One thread at a time. SIGPIPE must be ignored by the process.
+ * One thread at a time may use it. The process must ignore SIGPIPE.
  */
 #ifndef LAUD_MOVE_REDIS_LINK_H
 #define LAUD_MOVE_REDIS_LINK_H
@@ -25,23 +25,23 @@ struct redis_link {
 };
 
 /*
- * Connects, says who it is, chooses the database. IO_FAILED, NO_AUTH, TOO_BUSY (it is loading) or
- * BAD_PROTOCOL: `problem` says why; redis_link_close is due in any case.
+ * Connects, authenticates and selects the database. IO_FAILED, NO_AUTH, TOO_BUSY (the Redis is loading) or
+ * BAD_PROTOCOL: `problem` says why. redis_link_close must be called in any case.
  */
 enum status redis_link_open(struct redis_link *link, const struct redis_address *address,
                             uint32_t timeout_ms);
 void redis_link_close(struct redis_link *link);
 
-/* Adds a command to those that wait to be sent. */
+/* Adds a command to those that will be sent with the next redis_link_receive. */
 enum status redis_link_send(struct redis_link *link, const struct text *words, size_t count);
 
 /*
- * The answer to the next command, for freeReplyObject. Of errors only WRONGTYPE comes as an answer:
- * it is about one key. Any other is a status.
+ * Gets the answer to the next command, which the caller frees with freeReplyObject. The error WRONGTYPE is
+ * returned as an answer, because it is about one key. Any other error is returned as a status.
  */
 enum status redis_link_receive(struct redis_link *link, redisReply **reply);
 
-/* Both, for one command. */
+/* Sends one command and receives its answer. */
 enum status redis_link_call(struct redis_link *link, const struct text *words, size_t count,
                             redisReply **reply);
 

@@ -1,7 +1,7 @@
 /*
- * A line is words between spaces; '\ ' is no space. The words say where user, id and type come from;
- * what they leave open is filled in only where there is one way to do so, and the rest is refused, so
- * that nobody finds out after an hour that members were taken for something else.
+ * A line has words that are separated by spaces; '\ ' is not a separator. The words say where user, id and
+ * type come from. What they do not say is filled in only if there is exactly one possibility. Otherwise
+ * the pattern is refused, so that members are never imported as something else.
  */
 #include "move/redis_pattern.h"
 
@@ -26,7 +26,7 @@ static bool refuse(struct parsing *p, const char *sentence)
     return false;
 }
 
-/* A word ends at a space that no backslash stands before. */
+/* A word ends at a space without a backslash before it. */
 static bool split(struct parsing *p, const char *text)
 {
     const char *at = text + strspn(text, " ");
@@ -108,7 +108,7 @@ static bool fields_read(struct parsing *p, struct text word)
     return true;
 }
 
-/* What follows '->': a name and a type, but for a hash of counters, where fields are the names. */
+/* Reads what follows '->': a name and a type. A hash of counters has no name: its fields are names. */
 static bool target_read(struct parsing *p, size_t at)
 {
     struct redis_pattern *out = p->out;
@@ -143,7 +143,7 @@ static bool rest_read(struct parsing *p)
     return true;
 }
 
-/* Members that nobody described: what the key leaves open. */
+/* If the members are not described, they are what the key does not have. */
 static bool member_fill(struct parsing *p)
 {
     struct redis_pattern *out = p->out;
@@ -158,7 +158,7 @@ static bool member_fill(struct parsing *p)
     return template_read(p, text_from(form), &out->member);
 }
 
-/* Each of user, id and type from one place. */
+/* Checks that user, id and type each come from exactly one of key, member and end of the line. */
 static bool sources_fit(struct parsing *p)
 {
     const struct redis_pattern *out = p->out;

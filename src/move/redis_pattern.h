@@ -1,5 +1,5 @@
 /*
- * What a key of a Redis holds, said in one line:
+ * A pattern describes in one line which keys of a Redis have what content:
  *
  *     LAYOUT:KEY [member MEMBER] [fields FIELD[=NAME],…] [-> [NAME] [TYPE]]
  *
@@ -10,8 +10,8 @@
  *     hash:views -> view video                   one hash with a field for each item
  *     string:views:{id} -> view video            a number for each item
  *
- * User, item and its type must come from key, member or the end of the line, each from one of them.
- * Nothing is allocated; any thread may call.
+ * The user, the item's id and its type must each come from exactly one of these: the key, the member, the
+ * end of the line. Nothing is allocated; any thread may call these functions.
  */
 #ifndef LAUD_MOVE_REDIS_PATTERN_H
 #define LAUD_MOVE_REDIS_PATTERN_H
@@ -27,35 +27,35 @@
 enum redis_layout { REDIS_SET, REDIS_ZSET, REDIS_HASH, REDIS_STRING, REDIS_LAYOUTS };
 
 struct redis_field {
-    char from[REDIS_FIELD_BYTES];   /* in the hash */
-    char to[LIMIT_NAME_LENGTH + 1]; /* the counter it is */
+    char from[REDIS_FIELD_BYTES];   /* the name of the field in the hash */
+    char to[LIMIT_NAME_LENGTH + 1]; /* the counter that it becomes */
 };
 
 struct redis_pattern {
     char text[REDIS_PATTERN_BYTES]; /* as it was given */
     enum redis_layout layout;
     struct redis_template key;
-    struct redis_template member;     /* count 0: there is none */
+    struct redis_template member;     /* count 0: the pattern has none */
     char name[LIMIT_NAME_LENGTH + 1]; /* kind or counter; "": fields are the names of counters */
-    char type[LIMIT_NAME_LENGTH + 1]; /* of items; "": key or member say it */
-    struct redis_field fields[REDIS_FIELDS]; /* only these are taken; none: all */
+    char type[LIMIT_NAME_LENGTH + 1]; /* of items; "": it is in the key or member */
+    struct redis_field fields[REDIS_FIELDS]; /* only these are imported; none: all fields */
     size_t field_count;
 };
 
-/* False: `problem` is one sentence. */
+/* False: `problem` has one sentence. */
 bool redis_pattern_parse(const char *text, struct redis_pattern *out, char *problem, size_t size);
 
-/* Do they go together? Two for the same keys do not. */
+/* Can the patterns be used together? Two patterns for the same keys cannot. */
 bool redis_patterns_fit(const struct redis_pattern *patterns, size_t count, char *problem,
                         size_t size);
 
-/* Does it give reactions, or else counters? */
+/* Does the pattern give reactions? Otherwise it gives counters. */
 static inline bool redis_pattern_reacts(const struct redis_pattern *pattern)
 {
     return pattern->layout == REDIS_SET || pattern->layout == REDIS_ZSET;
 }
 
-/* The counter a field is; bytes NULL: it is not to be taken. */
+/* The counter that a field becomes; bytes NULL: the field is not imported. */
 struct text redis_pattern_counter(const struct redis_pattern *pattern, struct text field);
 
 #endif

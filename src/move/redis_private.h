@@ -1,4 +1,4 @@
-/* What the parts of taking over from a Redis share: redis.c finds keys, redis_rows.c makes rows. */
+/* Shared by the files of the import from a Redis: redis.c finds keys, redis_rows.c makes rows. */
 #ifndef LAUD_MOVE_REDIS_PRIVATE_H
 #define LAUD_MOVE_REDIS_PRIVATE_H
 
@@ -13,17 +13,17 @@ struct redis_take {
     const struct redis_pattern *pattern; /* of this pass */
 };
 
-/* A key that fits, and what its holes say. */
+/* A key that matches the pattern, and the values of its placeholders. */
 struct redis_key {
     struct text text;
     struct redis_values values;
 };
 
-/* Hands in what a page of members says: one element each, or two with a score or value. */
+/* Adds the rows of a page of members: one element for each, or two with a score or value. */
 enum status redis_rows_take(struct redis_take *take, const struct redis_key *key,
                             const redisReply *members);
 
-/* Hands in the number that a string is. */
+/* Adds the counter whose value is the number in a string. */
 enum status redis_number_take(struct redis_take *take, const struct redis_key *key,
                               struct text number);
 

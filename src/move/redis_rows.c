@@ -1,10 +1,11 @@
 /*
- * A counter that a kind keeps follows from the reactions and is never set; what Redis has for it is
- * compared instead, so that the owner learns where the two had drifted apart.
+ * The counter of a kind follows from the reactions and is never set. Instead, the value in Redis is
+ * compared with the number of reactions, so that the owner learns where the two differ.
  *
- * A time is told by its size: seconds, milliseconds, microseconds or nanoseconds since 1970 do not
- * overlap between 1973 and 2106. A score of 0 is a time nobody kept. Anything else is no time, most
- * likely a rank or a count, and refused: it would put every like into 1970.
+ * The unit of a time follows from its size: for times between 1973 and 2106, seconds, milliseconds,
+ * microseconds and nanoseconds since 1970 do not overlap. A score of 0 means that the time is unknown.
+ * Any other score is not a time, but most likely a rank or a count, and is refused: otherwise every like
+ * would get a time in 1970.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +18,7 @@
 #include "move/redis_private.h"
 
 #define TIME_MIN  1e8  /* seconds: March 1973 */
-#define TIME_STEP 1e11 /* past this it is not seconds, but a thousandth of them */
+#define TIME_STEP 1e11 /* a larger number is in a unit that is a thousand times smaller */
 
 struct row_item {
     char bytes[LIMIT_ITEM_TEXT];
@@ -53,7 +54,7 @@ static enum status row_bad(struct redis_take *take, const struct redis_key *key,
     return bad(take, &take->report->bad_rows, sentence);
 }
 
-/* What the import said of a row. */
+/* Handles the status that the import returned for a row. */
 static enum status row_done(struct redis_take *take, const struct redis_key *key,
                             struct text member, enum status status)
 {
@@ -89,7 +90,7 @@ static void item_make(const struct redis_pattern *pattern, const struct redis_va
     out->length = type.length + 1 + id_format(id, out->bytes + type.length + 1);
 }
 
-/* 0: nobody kept it. */
+/* 0: the time is unknown. */
 static bool time_read(struct text score, uint32_t *time_s)
 {
     char *end = NULL;
@@ -171,7 +172,7 @@ static const char *match_sentence(enum redis_match match)
                                 : "it has something else where an id or a type must be";
 }
 
-/* A member of a set, or of a ZSET with its score. */
+/* Adds a member of a set, or of a ZSET with its score. */
 static enum status reaction_take(struct redis_take *take, const struct redis_key *key,
                                  struct text member, const struct text *score)
 {
@@ -196,7 +197,7 @@ static enum status reaction_take(struct redis_take *take, const struct redis_key
                         : import_untimed(take->import, user, kind, text, take->source->time_s));
 }
 
-/* A field of a hash with its value: a counter, or an item. */
+/* Adds a field of a hash with its value. The field is a counter or an item. */
 static enum status field_take(struct redis_take *take, const struct redis_key *key,
                               struct text field, struct text value)
 {

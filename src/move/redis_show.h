@@ -1,6 +1,6 @@
 /*
- * Keys and members of a Redis are any bytes; shown to a person they are one short line of plain
- * characters, others as \xHH.
+ * Keys and members of a Redis may contain any bytes. For messages they are written as one short line of
+ * printable ASCII, with other bytes as \xHH.
  */
 #ifndef LAUD_MOVE_REDIS_SHOW_H
 #define LAUD_MOVE_REDIS_SHOW_H

@@ -1,12 +1,12 @@
 /*
- * A name of a type may have the characters that people put between the parts of a key, and a UUID has
- * dashes: '{type}-{id}' can be read in several ways. So each way is tried, what stands in a hole must
- * be what the hole is for, and a text with two readings is taken in neither. With three holes of at
- * most 36 bytes that is cheap, and a hole at the end, the usual case, is tried once.
+ * The name of a type may have characters that are also used as separators in keys, and a UUID has dashes,
+ * so '{type}-{id}' can match in several ways. Therefore each way is tried, the value of each hole must be
+ * valid for this hole, and a text that matches in two ways is refused. With three holes of at most 36
+ * bytes this is cheap, and a hole at the end, the usual case, is tried once.
  *
- * What fits in no way is told apart: something else's key of a similar name, or one of this form with
- * a wrong value in it, which its owner must hear about. It is of this form if it would fit were any
- * bytes but separators allowed in holes.
+ * There are two cases of a text that does not match: a key of something else with a similar name, or a key
+ * of this form with a wrong value, which the owner has to learn about. A text has this form if it would
+ * match with any bytes except separators in the holes.
  */
 #include "move/redis_template.h"
 
@@ -18,14 +18,14 @@
 #include "base/names.h"
 
 #define SEPARATORS ":/.|"
-#define LOOSE_MAX  128 /* longest wrong value that is still looked for in a hole */
+#define LOOSE_MAX  128 /* the longest wrong value that is recognised in a hole */
 
 static const char *const hole_names[REDIS_HOLES] = {"{id}", "{user}", "{type}"};
 
 struct matching {
     const struct redis_template *template;
     const char *end;
-    bool loose; /* holes may have anything but separators in them */
+    bool loose; /* holes may have any bytes except separators */
     unsigned ways;
     struct redis_values now;
     struct redis_values first;
@@ -43,7 +43,7 @@ static void piece_add(struct redis_template *out, enum redis_hole hole, size_t s
         (struct redis_piece){(uint8_t)hole, (uint16_t)start, hole == REDIS_LITERAL ? 1 : 0};
 }
 
-/* The hole at the front of the text, or REDIS_HOLES. */
+/* The hole at the beginning of the text; REDIS_HOLES if there is none. */
 static enum redis_hole hole_find(struct text text)
 {
     for (int hole = 0; hole < REDIS_HOLES; hole++) {
@@ -114,7 +114,7 @@ static bool value_fits(const struct matching *matching, enum redis_hole hole, st
     return id_parse(value.bytes, value.length, &id);
 }
 
-/* How far a hole at `at` can reach. */
+/* The longest possible value of a hole that begins at `at`. */
 static size_t value_reach(const struct matching *matching, enum redis_hole hole, const char *at)
 {
     size_t most = hole == REDIS_TYPE ? LIMIT_NAME_LENGTH : LIMIT_ID_TEXT;

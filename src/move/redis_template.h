@@ -1,9 +1,9 @@
 /*
- * A text with holes in it, as 'likes:{type}:{id}': how keys and members of a Redis are described.
- * A hole {id} or {user} stands for an id, {type} for the name of a type of items, each at most once.
- * A backslash takes from the character after it any meaning it has: '\{'.
+ * A text with holes (placeholders), such as 'likes:{type}:{id}', which describes keys or members of a
+ * Redis. The hole {id} or {user} stands for an id, {type} for the name of a type of items; each may occur
+ * once. A backslash before a character removes its special meaning: '\{'.
  *
- * Nothing is allocated; any thread may call.
+ * Nothing is allocated; any thread may call these functions.
  */
 #ifndef LAUD_MOVE_REDIS_TEMPLATE_H
 #define LAUD_MOVE_REDIS_TEMPLATE_H
@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 
-#define REDIS_TEMPLATE_BYTES 256 /* of its literal parts */
+#define REDIS_TEMPLATE_BYTES 256 /* of its text outside holes */
 #define REDIS_GLOB_BYTES     (2 * REDIS_TEMPLATE_BYTES + 8)
 
 enum redis_hole { REDIS_ID, REDIS_USER, REDIS_TYPE, REDIS_HOLES, REDIS_LITERAL = REDIS_HOLES };
@@ -28,22 +28,22 @@ struct redis_template {
     char bytes[REDIS_TEMPLATE_BYTES];
     struct redis_piece pieces[2 * REDIS_HOLES + 1];
     uint8_t count;
-    uint8_t holes; /* a bit for each there is: 1 << REDIS_ID … */
+    uint8_t holes; /* a bit for each hole of the template: 1 << REDIS_ID … */
 };
 
-/* What stood in the holes: parts of the text that was matched; length 0: there is no such hole. */
+/* The values of the holes, which point into the matched text; length 0: there is no such hole. */
 struct redis_values {
     struct text of[REDIS_HOLES];
 };
 
 enum redis_match {
     REDIS_FITS,
-    REDIS_OTHER,     /* of another form: something else's */
-    REDIS_BAD_VALUE, /* of this form, but what stands in a hole is not an id or a name */
-    REDIS_TWO_WAYS,  /* it can be read in more than one way */
+    REDIS_OTHER,     /* the text has another form, so it belongs to something else */
+    REDIS_BAD_VALUE, /* it has this form, but the value of a hole is not a valid id or name */
+    REDIS_TWO_WAYS,  /* it matches in more than one way */
 };
 
-/* False: `problem` is one sentence. */
+/* False: `problem` has one sentence. */
 bool redis_template_parse(struct text text, struct redis_template *out, char *problem, size_t size);
 
 enum redis_match redis_template_match(const struct redis_template *template, struct text text,
@@ -54,7 +54,10 @@ static inline bool redis_template_has(const struct redis_template *template, enu
     return (template->holes >> hole & 1) != 0;
 }
 
-/* What SCAN's MATCH takes: finds everything that fits, and more. Terminated; returns its length. */
+/*
+ * Writes a glob for the MATCH of SCAN, which finds every text that matches, and others. The glob ends with
+ * a zero byte. Returns its length.
+ */
 size_t redis_template_glob(const struct redis_template *template, char out[REDIS_GLOB_BYTES]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The last '@' ends user and password, because people put passwords with an '@' in there as they
- * are; no host has one.
+ * The last '@' ends user and password, because people write passwords with an '@' without encoding it; a
+ * host never has one.
  */
 #include "move/redis_url.h"
 
@@ -30,7 +30,7 @@ static int hex_digit(char c)
     return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* Takes %XX apart; false if it does not fit, or has a zero byte in it. */
+/* Decodes %XX; false if the result does not fit or has a zero byte. */
 static bool decode(struct span from, char *out, size_t size)
 {
     size_t used = 0;

@@ -1,6 +1,6 @@
 /*
- * A row as text: what a line of JSON or CSV says, not yet looked at closely. Texts point into the
- * line.
+ * A row of an import as text: the content of a line of JSON or CSV, before ids and names are checked. Its
+ * texts point into the line.
  */
 #ifndef LAUD_MOVE_ROW_H
 #define LAUD_MOVE_ROW_H
@@ -24,24 +24,24 @@ struct row {
     struct text item; /* REACTION, COUNTER */
     struct text name; /* the kind, the counter, or what is defined */
     uint32_t time_s;  /* REACTION */
-    bool timeless;    /* REACTION: the line has no time, and time_s is the caller's to set */
+    bool timeless;    /* REACTION: the line has no time, and the caller has to set time_s */
     int64_t value;    /* COUNTER */
     uint8_t role;     /* DEFINE: enum name_role */
 };
 
 /*
- * From a line without its end. OK, or BAD_ARGUMENT with a sentence in `problem` that says what was
- * expected.
+ * Parses a line, given without its line end. OK, or BAD_ARGUMENT with a sentence in `problem` that says
+ * what was expected.
  */
 enum status row_parse_json(struct text line, struct row *row, char *problem, size_t size);
-/* `first`: it may be a header. */
+/* The same for CSV. `first`: the line is the first one and may be a header. */
 enum status row_parse_csv(struct text line, bool first, struct row *row, char *problem,
                           size_t size);
 
-/* Hands it in. */
+/* Adds the row to an import. */
 enum status row_import(const struct row *row, struct import *import);
 
-/* Numbers as both forms write them; false: it is none, or out of range. */
+/* Parse numbers as both formats write them; false: it is not a number, or out of range. */
 bool row_parse_time(struct text text, uint32_t *out);
 bool row_parse_value(struct text text, int64_t *out);
 

@@ -6,16 +6,16 @@
  * `until` or later (user_point in tier.h). Take any reaction.
  *
  *   It does not change while the round's pages are read. If it last changed at `since` or later, its
- *   position in the order of the walk is fixed, and the walk passes it: the client is told its state.
+ *   position in the order of the walk is fixed, and the walk passes it, so the page has its state.
  *   If it last changed before `since`, the client's copy has had it right since an earlier round.
  *
- *   It changes while they are read. Then the client may be told its old state, its new state, or
+ *   It changes while the pages are read. Then the round may report its old state, its new state, or
  *   nothing; but that change has a time of `until` or later, so the next round, which begins there,
- *   tells it.
+ *   reports it.
  *
- * What is told is the state at some moment after the round began, never an older one: of the cleared
- * reactions only those that are not set again. So it does no harm if a reaction is told twice, or
- * although it did not change; and after a round during which nothing changed, the copy is exact.
+ * A round reports states of moments after it began, never older ones: of the cleared reactions only
+ * those that are not set again. So it does no harm if a reaction is reported twice, or although it did
+ * not change; and after a round during which nothing changed, the client's copy is exact.
  *
  * `until` is no later than the newest event that the store has, because only recorded times bound
  * the times of decisions after a restart, when the clock may have been set back.
@@ -41,10 +41,10 @@ static enum status read_page(struct query_tier *tier, const struct hot_request *
 }
 
 /*
- * After a crash the store may not have reached again what a cursor has seen of others' changes. Only
- * if it has everything and still says START_OVER, the client has to start over. The same holds for a
- * store that has no event yet: a time to begin the next round with is in the journal, if there is
- * any event.
+ * After a crash a cursor may be newer than the store, until the projector has applied the journal again.
+ * The client has to start over only if the store has everything and still says START_OVER. The same
+ * holds for a store that has no event yet: if there is any event, it is in the journal, and its time is
+ * the beginning of the next round.
  */
 static bool read_too_early(enum status status, const struct hot_request *request, bool begins,
                            const struct store_changed *changed)
@@ -70,6 +70,7 @@ static enum status read_changes(struct query_tier *tier, struct hot_request *req
         status = read_page(tier, request, scratch, QUERY_POINT_LATEST, &changed);
     if (status != STATUS_OK)
         return status;
+    ASSERT(changed.count <= request->changes.limit);
     uint32_t newest_s = changed.newest_s == 0 ? NO_EVENT_S : changed.newest_s;
     if (begins && newest_s < request->changes.until_s)
         request->changes.until_s = newest_s;
@@ -84,6 +85,6 @@ static enum status read_changes(struct query_tier *tier, struct hot_request *req
 void query_changes(struct query_tier *tier, struct hot_request *request,
                    struct hot_scratch *scratch)
 {
-    ASSERT(tier->store != NULL);
+    ASSERT(request->action == HOT_CHANGES && tier->store != NULL);
     request->status = tier->may_wait ? read_changes(tier, request, scratch) : STATUS_BLOCKED;
 }

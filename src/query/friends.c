@@ -1,7 +1,8 @@
 /*
- * The list of those followed is read first, and the answer is made in its place: the time of each entry
- * becomes that of the reaction. The tier knows about nearly all of them; the store is asked about the
- * others, many keys at a time, and the tier has the last word on each (tier.h has the rule).
+ * The list of followed users is read first, and the answer overwrites it in the same array: the time of
+ * each entry becomes the time of that user's reaction. The tier has the answer for nearly all of these
+ * users. The store is asked about the others, many keys at a time, and its answers are then corrected by
+ * the tier (tier.h has the rule).
  */
 #include "query/friends.h"
 
@@ -10,7 +11,7 @@
 
 #define READ_KEYS 128 /* asked of the store at a time */
 
-/* Asks the store about those that are unknown; *rows is increased by how many were asked about. */
+/* Asks the store about the users that are QUERY_UNKNOWN, and adds their number to *rows. */
 static enum status read_unknown(struct query_tier *tier, const struct query_lookup *lookup,
                                 size_t *rows)
 {
@@ -63,7 +64,7 @@ static uint32_t keep_set(struct store_listed *users, uint32_t count)
     return kept;
 }
 
-/* Appends the answer. The list has at most one entry more than is allowed, which shows that. */
+/* Appends the answer. One followed user more than is allowed is read, to find out if there are too many. */
 static enum status read_friends(struct query_tier *tier, const struct hot_request *request,
                                 struct hot_scratch *scratch)
 {
@@ -87,7 +88,7 @@ static enum status read_friends(struct query_tier *tier, const struct hot_reques
     status = look_up(tier, &lookup);
     if (status == STATUS_OK) {
         scratch->listed_used = first + keep_set(lookup.users, lookup.count);
-        query_list_sort(scratch, first, request->list.limit);
+        query_list_order(scratch, first, request->list.limit);
     }
     return status;
 }
@@ -96,6 +97,7 @@ void query_friends(struct query_tier *tier, struct hot_request *request,
                    struct hot_scratch *scratch)
 {
     uint32_t first = scratch->listed_used;
+    ASSERT(request->action == HOT_FRIENDS && request->item_count == 1);
     request->status = read_friends(tier, request, scratch);
     if (request->status != STATUS_OK)
         scratch->listed_used = first;

@@ -3,14 +3,14 @@
  * follows is a list of reactions like any other: of a kind such as "follow", on items that stand for
  * users.
  *
- * Any thread may call. If the tier may not wait and the answer needs the store, the status is BLOCKED.
+ * Any thread may call this. If the tier may not wait and the answer needs the store, the status is BLOCKED.
  */
 #ifndef LAUD_QUERY_FRIENDS_H
 #define LAUD_QUERY_FRIENDS_H
 
 #include "query/tier.h"
 
-/* HOT_FRIENDS; sets the request's status and, with OK, its page. */
+/* Runs HOT_FRIENDS: sets the request's status and, if that is OK, its page. */
 void query_friends(struct query_tier *tier, struct hot_request *request,
                    struct hot_scratch *scratch);
 

@@ -4,10 +4,10 @@
  * one in the tier is in the tier too. Strictly newer: others of the same second may be evicted.
  *
  * Otherwise the store's page is merged with what the tier has (tier.h has the rule and why it is
- * exact). An entry of the store that the tier rejects leaves the page short, so more is read of the
- * store until the page is full, or the store has no more. The rows are kept until the end, and all
- * of them are merged again each time: an entry that was in the tier the last time may have been
- * evicted since, and then the store's row is the right one.
+ * exact). If the tier rejects entries of the store, the page is not full, so more rows are read until
+ * the page is full or the store has no more. The rows are kept until the end, and all of them are merged
+ * again each time: an entry that was in the tier the last time may have been evicted since, and then the
+ * store's row is the right one.
  *
  * A merged page is complete if the store has no further rows, or if it is full and its last entry
  * is not after the last row that was read: whatever the store has after that row does not belong on
@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
     return store_listed_order(*(const struct store_listed *)a, *(const struct store_listed *)b);
 }
 
-void query_list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most)
+void query_list_order(struct hot_scratch *scratch, uint32_t first, uint32_t most)
 {
     ASSERT(first <= scratch->listed_used);
     uint32_t count = scratch->listed_used - first;
@@ -41,7 +41,7 @@ void query_list_sort(struct hot_scratch *scratch, uint32_t first, uint32_t most)
         scratch->listed_used = first + most;
 }
 
-/* From the tier alone; BLOCKED: the store may have entries that belong on the page. */
+/* Reads the page from the tier alone; BLOCKED: the store may have entries that belong on the page. */
 static enum status read_tier(struct query_tier *tier, const struct query_page *page,
                              struct hot_scratch *scratch)
 {
@@ -54,7 +54,7 @@ static enum status read_tier(struct query_tier *tier, const struct query_page *p
     }
     if (page->any_order && complete_after_s == QUERY_COMPLETE)
         return STATUS_OK;
-    query_list_sort(scratch, first, page->limit);
+    query_list_order(scratch, first, page->limit);
     uint32_t count = scratch->listed_used - first;
     if (complete_after_s == QUERY_COMPLETE ||
         (count == page->limit &&
@@ -64,14 +64,14 @@ static enum status read_tier(struct query_tier *tier, const struct query_page *p
     return STATUS_BLOCKED;
 }
 
-/* What was read of the store so far. */
+/* The rows that were read from the store so far. */
 struct stored_rows {
     struct store_listed *rows;
     size_t count;
     bool all; /* the store has no more */
 };
 
-/* Reads as many rows as there are already, or a page. */
+/* Reads as many rows again as were read before, or a page of rows the first time. */
 static enum status read_more(struct query_tier *tier, const struct query_page *page,
                              struct stored_rows *stored)
 {
@@ -90,14 +90,14 @@ static enum status read_more(struct query_tier *tier, const struct query_page *p
     return status;
 }
 
-/* OK if what was read of the store is enough for the page, otherwise BLOCKED. */
+/* OK if the rows that were read from the store are enough for the page, otherwise BLOCKED. */
 static enum status merge_once(struct query_tier *tier, const struct query_page *page,
                               const struct stored_rows *stored, struct hot_scratch *scratch)
 {
     uint32_t first = scratch->listed_used;
     enum status status = tier->functions->merge(tier, page, stored->rows, stored->count, scratch);
     if (status == STATUS_OK) {
-        query_list_sort(scratch, first, page->limit);
+        query_list_order(scratch, first, page->limit);
         if (stored->all)
             return STATUS_OK;
         ASSERT(stored->count > 0);
@@ -130,6 +130,7 @@ static enum status read_merged(struct query_tier *tier, const struct query_page 
 enum status query_list_read(struct query_tier *tier, const struct query_page *page,
                             struct hot_scratch *scratch)
 {
+    ASSERT(page->limit > 0);
     enum status status = read_tier(tier, page, scratch);
     if (status != STATUS_BLOCKED || !tier->may_wait)
         return status;
@@ -137,7 +138,7 @@ enum status query_list_read(struct query_tier *tier, const struct query_page *pa
     return read_merged(tier, page, scratch);
 }
 
-/* One entry more than the limit was read: if it is there, there are more pages. */
+/* One entry more than the limit was asked for: if there is one, there are more pages. */
 static void end_page(struct hot_request *request, struct hot_scratch *scratch, uint32_t first)
 {
     uint32_t count = scratch->listed_used - first;
@@ -158,6 +159,7 @@ void query_list_reactions(struct query_tier *tier, struct hot_request *request,
         .after = request->list.after,
     };
     uint32_t first = scratch->listed_used;
+    ASSERT(request->action == HOT_LIST_REACTIONS);
     request->status = query_list_read(tier, &page, scratch);
     if (request->status == STATUS_OK)
         end_page(request, scratch, first);
@@ -186,7 +188,7 @@ void query_list_reactors(struct query_tier *tier, struct hot_request *request,
                          struct hot_scratch *scratch)
 {
     uint32_t first = scratch->listed_used;
-    ASSERT(tier->store != NULL);
+    ASSERT(request->action == HOT_LIST_REACTORS && request->item_count == 1 && tier->store != NULL);
     request->status = tier->may_wait ? read_reactors(tier, request, scratch) : STATUS_BLOCKED;
     if (request->status == STATUS_OK)
         end_page(request, scratch, first);

@@ -1,21 +1,21 @@
 /*
- * What is looked up here are only candidates. Each one is decided as a client's request would be, and
- * that decision says whether there was anything to remove, changes the counter and records the
- * event. So nothing is removed twice, whatever else happens at the same time, and a call that is
- * killed has removed a number of reactions completely. What has to be shown is that nothing is
- * overlooked when the answer is that everything is gone.
+ * This file only looks for candidates. Each one is decided as a client's request would be, and that
+ * decision finds out whether there is anything to remove, changes the counter and records the event. So
+ * nothing is removed twice, whatever else happens at the same time, and a call that is killed has
+ * removed each reaction either completely or not at all. It remains to show that nothing is overlooked
+ * when the answer is that everything was removed.
  *
- * FORGET removes what the store may lack, until there is no more of that, and then walks over the
+ * FORGET first removes the reactions that the store may lack, until there are none, and then walks over the
  * store's rows of the user from the first to the last. A reaction that was set before this call, and
  * that the store does not lack at that moment, is in the store, so the walk finds it. The walk also
  * finds rows of reactions that are cleared already but not yet in the store; each costs a decision
- * that changes nothing. Everything is gone once a walk that began with the first row, in this call,
+ * that changes nothing. Everything is removed once a walk that began with the first row, in this call,
  * has reached the last row. A walk that was resumed (removal_progress.h) has not seen the rows
- * before its beginning, so another walk follows it. The store first has to reach everything decided
- * so far; otherwise the second walk would find all that the first one has just removed.
+ * before its beginning, so another walk follows it. Before that, the store has to apply everything
+ * decided so far; otherwise the second walk would find all rows that the first one has just removed.
  *
- * DROP goes by the item's counters. Those of kinds are the numbers of its reactions, so it is done when
- * all of them are 0. Only the store can list who reacted. It has to reach the item's last change
+ * DROP reads the item's counters. The counters of kinds are the numbers of its reactions, so DROP has
+ * finished when all counters are 0. Only the store can list who reacted. It has to reach the item's last change
  * before it is read from the first row on. If the end is reached and the counter is still not 0,
  * others have reacted meanwhile, and the walk begins again.
  */
@@ -34,10 +34,10 @@ struct removal {
     uint32_t removed;
     uint32_t examined;  /* candidates that were decided */
     uint32_t fruitless; /* walks of DROP that found nobody */
-    bool whole;         /* the walk over the store began with the first row */
+    bool whole;         /* the walk over the store began with the first row, in this call */
     bool done;
-    struct store_reaction position; /* the last row that the walk is done with; time 0: none yet */
-    struct store_reaction next;     /* the same, once the candidates are decided */
+    struct store_reaction position; /* the last row that the walk has finished; time 0: none yet */
+    struct store_reaction next;     /* the new position, once the candidates are decided */
     uint32_t count;                 /* candidates */
     struct hot_request changes[LIMIT_BATCH];
     struct item items[LIMIT_BATCH];
@@ -101,7 +101,7 @@ static void find_not_stored(struct removal *removal)
         add_reaction(removal, user, found[i].kind, found[i].item);
 }
 
-/* The walk over the store's rows of a user continues; at its end it is done, or begins again. */
+/* Continues the walk over the store's rows of a user. At the end it is complete, or begins again. */
 static enum status find_stored(struct removal *removal)
 {
     struct query_tier *tier = removal->tier;
@@ -135,7 +135,7 @@ static enum status forget_batch(struct removal *removal)
     return status == STATUS_OK && removal->count > 0 ? remove_candidates(removal) : status;
 }
 
-/* The walk over the store's list of users with a reaction of a kind on the item continues. */
+/* Continues the walk over the store's list of users with a reaction of a kind on the item. */
 static enum status find_reactors(struct removal *removal, uint8_t kind)
 {
     struct query_tier *tier = removal->tier;
@@ -165,7 +165,10 @@ static enum status find_reactors(struct removal *removal, uint8_t kind)
     return ++removal->fruitless < FRUITLESS_MAX ? STATUS_OK : STATUS_BLOCKED;
 }
 
-/* Brings a counter to 0. INT64_MIN takes two steps, because its negative is not in the range. */
+/*
+ * Adds a candidate that sets a counter to 0. INT64_MIN takes two steps, because the range of a counter does
+ * not include its negative.
+ */
 static void add_counter(struct removal *removal, const struct hot_counter *counter)
 {
     int64_t delta = counter->value == INT64_MIN ? INT64_MAX : -counter->value;
@@ -173,7 +176,7 @@ static void add_counter(struct removal *removal, const struct hot_counter *count
         delta;
 }
 
-/* First the reactions, one kind after the other, then the other counters. */
+/* Finds candidates: first the reactions, one kind after the other, then the other counters. */
 static enum status find_by_counters(struct removal *removal, const struct hot_counter *counters,
                                     uint32_t count)
 {
@@ -209,18 +212,20 @@ static enum status drop_batch(struct removal *removal)
 
 typedef enum status removal_batch_fn(struct removal *removal);
 
-/* The position's user or item says what is removed. */
+/* Removes the reactions of the position's user (FORGET), or of its item (DROP). */
 static void run_removal(struct removal *removal, removal_batch_fn *batch)
 {
     struct hot_request *request = removal->request;
     struct removal_progress *progress = removal->tier->progress;
     enum status status = STATUS_OK;
-    ASSERT(removal->tier->may_wait && request->remove.limit > 0);
+    ASSERT(removal->tier->may_wait && progress != NULL && hot_request_removes(request));
+    ASSERT(request->remove.limit > 0);
     removal_progress_load(progress, request->action, &removal->position);
     removal->whole = removal->position.time_s == 0;
     while (status == STATUS_OK && !removal->done && removal->removed < request->remove.limit &&
-           removal->examined < LIMIT_SWEEP)
+           removal->examined < LIMIT_REMOVAL)
         status = batch(removal);
+    ASSERT(!removal->done || removal->count == 0);
     if (removal->done)
         removal->position.time_s = 0;
     removal_progress_save(progress, request->action, &removal->position);
@@ -233,6 +238,7 @@ void query_forget(struct query_tier *tier, struct hot_request *request, struct h
 {
     struct removal removal = {
         .tier = tier, .request = request, .scratch = scratch, .position.user = request->user};
+    ASSERT(request->action == HOT_FORGET);
     run_removal(&removal, forget_batch);
 }
 
@@ -240,6 +246,6 @@ void query_drop(struct query_tier *tier, struct hot_request *request, struct hot
 {
     struct removal removal = {
         .tier = tier, .request = request, .scratch = scratch, .position.item = request->items[0]};
-    ASSERT(tier->store != NULL);
+    ASSERT(request->action == HOT_DROP && request->item_count == 1 && tier->store != NULL);
     run_removal(&removal, drop_batch);
 }

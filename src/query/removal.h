@@ -1,10 +1,10 @@
 /*
- * FORGET and DROP: all reactions of a user, or all reactions and counters of an item, are removed, in
- * batches of at most LIMIT_BATCH decisions. Each decision is a CLEAR or an ADD like that of any
- * client, so replay and projection need nothing special, and a removal can be interrupted anywhere.
+ * FORGET removes all reactions of a user, and DROP all reactions and counters of an item, in batches of
+ * at most LIMIT_BATCH decisions. Each decision is a CLEAR or an ADD like that of any client, so replay
+ * and projection need no code for removals, and a removal can be interrupted anywhere.
  *
- * For worker threads: the tier may wait. Between two batches no lock is held and no read of the store
- * is in progress.
+ * Only worker threads may call these functions, because the tier may wait. Between two batches no lock
+ * is held and no read of the store is in progress.
  */
 #ifndef LAUD_QUERY_REMOVAL_H
 #define LAUD_QUERY_REMOVAL_H
@@ -12,9 +12,10 @@
 #include "query/tier.h"
 
 /*
- * HOT_FORGET and HOT_DROP; they set the request's status, how many were removed, and whether there may
- * be more. If something stops a call after it has removed some, even an error, its status is OK and
- * there may be more: the next call meets the error again.
+ * Run HOT_FORGET and HOT_DROP: they set the request's status, how many reactions and counters were
+ * removed, and whether there may be more to remove. If a call has removed something and then stops
+ * early, even because of an error, its status is OK and `more` is true. The next call then gets the
+ * error, if it is still there.
  */
 void query_forget(struct query_tier *tier, struct hot_request *request,
                   struct hot_scratch *scratch);

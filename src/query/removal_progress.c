@@ -16,6 +16,8 @@ void removal_progress_destroy(struct removal_progress *progress)
     pthread_mutex_destroy(&progress->lock);
 }
 
+_Static_assert((REMOVAL_PROGRESS_SLOTS & (REMOVAL_PROGRESS_SLOTS - 1)) == 0, "a power of two");
+
 static size_t slot_of(const struct removal_progress *progress, enum hot_action action,
                       const struct store_reaction *position)
 {
@@ -25,7 +27,7 @@ static size_t slot_of(const struct removal_progress *progress, enum hot_action a
     return hash % REMOVAL_PROGRESS_SLOTS;
 }
 
-/* Is the entry in this slot about the same user or item? */
+/* Is the entry in this slot for the same user or item? */
 static bool slot_is_for(const struct removal_progress *progress, size_t slot,
                         enum hot_action action, const struct store_reaction *position)
 {

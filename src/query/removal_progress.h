@@ -1,10 +1,10 @@
 /*
- * How far FORGET and DROP have walked over the store's rows of which user or item, so that the next
- * call about the same one continues there. Removed rows stay in a store until they are merged away,
- * and a call that began with the first row each time would read all of them again.
+ * Remembers how far FORGET and DROP have walked over the store's rows of a user or an item, so that the
+ * next call for the same user or item continues there. Removed rows remain in a store until a
+ * compaction, and a call that always began with the first row would read all of them again.
  *
- * An entry only saves time: if it is lost, or replaced by that of another user or item, the next walk
- * takes longer. Any thread may call.
+ * An entry only saves time: if it is lost, or replaced by the entry of another user or item, the next
+ * walk takes longer. Any thread may call these functions.
  */
 #ifndef LAUD_QUERY_REMOVAL_PROGRESS_H
 #define LAUD_QUERY_REMOVAL_PROGRESS_H
@@ -19,7 +19,7 @@
 
 struct removal_progress {
     pthread_mutex_t lock;
-    uint64_t seed; /* of the hash that says in which slot an entry is */
+    uint64_t seed; /* of the hash that gives the slot of an entry */
     struct {
         bool used;
         enum hot_action action; /* HOT_FORGET or HOT_DROP */
@@ -31,11 +31,11 @@ void removal_progress_init(struct removal_progress *progress, uint64_t seed);
 void removal_progress_destroy(struct removal_progress *progress);
 
 /*
- * The position is a row of the store: the last one that the walk is done with. Its user (FORGET) or
- * its item (DROP) says whose entry is meant.
+ * The position is a row of the store: the last row that the walk has finished. Its user (FORGET) or its
+ * item (DROP) selects the entry.
  *
- * load copies the entry to the position, if there is one. save makes the position the entry, or
- * removes the entry if the position's time is 0.
+ * `load` copies the entry to *position, if there is an entry. `save` replaces the entry by the position,
+ * or removes the entry if the time of the position is 0.
  */
 void removal_progress_load(struct removal_progress *progress, enum hot_action action,
                            struct store_reaction *position);

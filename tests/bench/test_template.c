@@ -166,7 +166,7 @@ static void zipf_prefers_the_first(void **state)
     template_free(template);
 }
 
-static void known_lengths_join_into_few_parts(void **state)
+static void fixed_lengths_join_into_few_segments(void **state)
 {
     (void)state;
     const struct template_space wide = {
@@ -174,7 +174,7 @@ static void known_lengths_join_into_few_parts(void **state)
     struct template *template =
         template_compile("LIKE {user} video:{item}", &wide, problem, sizeof(problem));
     assert_non_null(template);
-    assert_int_equal(template->part_count, 5);
+    assert_int_equal(template->segment_count, 5);
     assert_int_equal(template->commands, 1);
     template_free(template);
 }
@@ -285,7 +285,7 @@ int main(void)
         cmocka_unit_test(labels),
         cmocka_unit_test(draws_stay_in_range),
         cmocka_unit_test(zipf_prefers_the_first),
-        cmocka_unit_test(known_lengths_join_into_few_parts),
+        cmocka_unit_test(fixed_lengths_join_into_few_segments),
         cmocka_unit_test(http_requests),
         cmocka_unit_test(http_bodies),
         cmocka_unit_test(http_refusals),

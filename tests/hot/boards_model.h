@@ -136,18 +136,18 @@ static void expect_parts(struct bed *bed, const struct model *model)
         uint32_t type = i / ITEMS / NAMES, name = i / ITEMS % NAMES, number = i % ITEMS;
         struct ranked entry = {model_id(number), model->values[type][name][number]};
         uint64_t hash = item_hash_of(hot, model_item(type, number));
-        const struct board_part *part =
+        const struct board_section *section =
             board_find(&item_shard_of(hot, hash)->boards, board_key(types[type], names[name]));
         if (entry.value == 0)
             continue;
-        assert_non_null(part);
-        if (part->floored && ranked_order(entry, part->floor) >= 0)
+        assert_non_null(section);
+        if (section->floored && ranked_order(entry, section->floor) >= 0)
             continue;
-        assert_false(part->limited);
+        assert_false(section->limited);
         uint32_t at = 0;
-        while (at < part->count && ranked_order(board_entry(part, at), entry) != 0)
+        while (at < section->count && ranked_order(board_entry(section, at), entry) != 0)
             at++;
-        assert_true(at < part->count);
+        assert_true(at < section->count);
         known++;
     }
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++)

@@ -209,8 +209,8 @@ static void test_a_floor_that_rises(void **state)
     struct hot_memory *hot = hot_memory_of(bed.hot);
     uint64_t hash = item_hash_of(hot, model_item(1, 2));
     struct board_shard *shard = &item_shard_of(hot, hash)->boards;
-    struct board_part *part = board_find(shard, board_key(types[1], names[1]));
-    board_raise(shard, part, (struct ranked){.value = 7});
+    struct board_section *section = board_find(shard, board_key(types[1], names[1]));
+    board_raise(shard, section, (struct ranked){.value = 7});
     bed_add(&bed, model_item(1, 2), names[1], 1);
     assert_int_equal(top(&bed, 1, 1, 2, &request), STATUS_OK);
     assert_int_equal(request.top.count, 2);

@@ -133,10 +133,10 @@ static void check_mix(scan_fn *scan, bool wide)
             next++;
         } else if (dice < 85 && sequence.count != 0) {
             uint32_t index = chance_below(&chance, sequence.count);
-            struct shelf_place place =
+            struct shelf_slot slot =
                 shelf_find(&bed.slab, &bed.shelf, scan, entry_id(sequence.numbers[index], wide));
-            assert_int_not_equal(place.chunk, 0);
-            shelf_remove(&bed.slab, &bed.shelf, place);
+            assert_int_not_equal(slot.chunk, 0);
+            shelf_remove(&bed.slab, &bed.shelf, slot);
             sequence_drop(&sequence, index, 1);
         } else if (dice < 99 && sequence.count != 0) {
             shelf_drop_oldest(&bed.slab, &bed.shelf);

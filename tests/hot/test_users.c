@@ -45,10 +45,10 @@ static bool push(struct user_bed *bed, struct id user, uint8_t kind, struct item
     return true;
 }
 
-static bool has(struct user_bed *bed, struct id user, uint8_t kind, struct item item, uint8_t sort)
+static bool has(struct user_bed *bed, struct id user, uint8_t kind, struct item item, uint8_t warm)
 {
     struct user_row *row = find(bed, user);
-    struct shelf *shelf = row == NULL ? NULL : user_shelf(&bed->shard, row, kind, item, sort);
+    struct shelf *shelf = row == NULL ? NULL : user_shelf(&bed->shard, row, kind, item, warm);
     return shelf != NULL && shelf_find(&bed->shard.slab, shelf, bed->scan, item.id).chunk != 0;
 }
 
@@ -109,15 +109,15 @@ static void change(struct crowd *crowd)
     struct id user = id_number(number);
     uint8_t kind = (uint8_t)chance_below(&crowd->chance, KINDS);
     uint32_t item = chance_below(&crowd->chance, ITEMS);
-    uint8_t sort = item % 8 == 7 ? SHELF_WARM : 0;
+    uint8_t warm = item % 8 == 7 ? SHELF_WARM : 0;
     bool *live = &crowd->live[number][kind][item];
-    assert_int_equal(has(bed, user, kind, item_number(item), sort), *live);
+    assert_int_equal(has(bed, user, kind, item_number(item), warm), *live);
     if (!*live) {
-        assert_true(push(bed, user, kind, item_number(item), sort));
+        assert_true(push(bed, user, kind, item_number(item), warm));
         *live = true;
     } else if (chance_below(&crowd->chance, 20) != 0) {
         struct user_row *row = find(bed, user);
-        struct shelf *shelf = user_shelf(&bed->shard, row, kind, item_number(item), sort);
+        struct shelf *shelf = user_shelf(&bed->shard, row, kind, item_number(item), warm);
         user_remove(&bed->shard, row, shelf,
                     shelf_find(&bed->shard.slab, shelf, bed->scan, item_number(item).id));
         *live = false;

@@ -51,8 +51,7 @@ static bool join(struct viewer *viewer, unsigned number)
 {
     char text[32];
     int length = snprintf(text, sizeof text, "video:%u", number);
-    return watched_add(&table, viewer, (struct text){text, (size_t)length},
-                        (struct id){0, number});
+    return watched_add(&table, viewer, (struct text){text, (size_t)length}, (struct id){0, number});
 }
 
 /* However they come and go, an item is there once, and only while somebody watches it. */

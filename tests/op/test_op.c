@@ -366,9 +366,9 @@ static void decodes_what_is_to_be_removed(void **state)
     assert_int_equal(request.action, HOT_FORGET);
     assert_int_equal(request.user.lo, 42);
     assert_int_equal(request.item_count, 0);
-    assert_int_equal(request.remove.limit, LIMIT_SWEEP_USUAL);
+    assert_int_equal(request.remove.limit, LIMIT_REMOVAL_USUAL);
     assert_int_equal(decode("FORGET 42 limit 10000"), STATUS_OK);
-    assert_int_equal(request.remove.limit, LIMIT_SWEEP);
+    assert_int_equal(request.remove.limit, LIMIT_REMOVAL);
     assert_int_equal(decode("DROP unheard-of:7 LIMIT 1"), STATUS_OK);
     assert_int_equal(request.action, HOT_DROP);
     assert_int_equal(request.items[0].type, TYPE_UNKNOWN);

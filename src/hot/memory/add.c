@@ -1,33 +1,35 @@
 /*
  * Adding to a counter. Only the item's shard is locked. A token is remembered in the same step as
- * the addition it belongs to; the limit on tokens holds over all shards together, so before one is
- * refused, all shards are looked through for tokens that have expired (at most once a second).
+ * its addition. The limit on tokens is for all shards together, so before a token is refused, expired
+ * tokens are removed in all shards (at most once a second).
  *
- * Tokens age by recorded times alone (hot_memory_time), in memory as in the store: so a start finds
- * what memory had, and no more of them than it had room for. For that, what memory forgets at some time
- * must not be within its time again: nothing is recorded before that time any more.
+ * Tokens expire by recorded times alone (hot_memory_time), in memory and in the store. So a start finds
+ * the same tokens that memory had, and no more than there was memory for. For this, a token that memory
+ * has removed as expired must never become valid again; therefore no event gets an earlier time than
+ * the time at which tokens were last removed.
  */
 #include "base/assert.h"
 #include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 
-#define EXPIRE_MOST 64   /* tokens let go of by one addition */
-#define SWEEP_MOST  4096 /* and in one shard by looking through all */
-#define FOUND_PART  4    /* so many parts more than there may be, a start may find */
+#define EXPIRE_MOST     64   /* tokens that one addition removes */
+#define EXPIRE_ALL_MOST 4096 /* tokens that are removed in one shard when all shards are visited */
+#define FOUND_FRACTION  4    /* a start accepts 1/4 more tokens than there may be */
 
 /*
- * A start may find some more than there is memory for: those that an earlier one forgot just before it
- * ended. Many more are of a server that had more memory. Without a store there is nothing that more of
- * them could crowd out for good.
+ * A start may find a few more tokens than there is memory for: those that the earlier run removed just
+ * before it ended. If there are many more, the earlier run had more memory. Without a store there is no
+ * bound, because tokens cannot take memory that the tier needs for eviction.
  */
 void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes)
 {
     uint64_t room = bytes / TOKEN_BYTES;
     hot->token_max = bytes != 0 && room < most ? room : most;
-    hot->token_found_max = bytes != 0 && hot->store != NULL ? room + room / FOUND_PART : UINT64_MAX;
+    hot->token_found_max =
+        bytes != 0 && hot->store != NULL ? room + room / FOUND_FRACTION : UINT64_MAX;
 }
 
-/* What would be recorded at this time. */
+/* The time that a decision at this time would get. */
 static uint32_t time_of(const struct hot_memory *hot, uint32_t time_s)
 {
     uint32_t floor_s = atomic_load_explicit(&hot->floor_s, memory_order_relaxed);
@@ -59,7 +61,7 @@ static enum status token_reserve(struct hot_memory *hot, struct item_shard *shar
     return status;
 }
 
-/* The event's stamp. */
+/* Records the event and returns its stamp. */
 static uint32_t add_record(struct hot_memory *hot, const struct hot_request *request,
                            uint32_t time_s)
 {
@@ -97,14 +99,15 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
     return STATUS_OK;
 }
 
-/* BLOCKED: the counter's value is not known here. */
+/* BLOCKED: the counter's value is not in memory. */
 static enum status add_decide(struct hot_memory *hot, struct item_shard *shard,
                               struct hot_request *request, uint64_t hash)
 {
     uint32_t cell = item_cell(shard, hash, request->items[0]);
     struct item_row *row = item_at(shard, cell);
     if (request->change.has_token)
-        expire(hot, shard, request->time_s, EXPIRE_MOST); /* at first: it may have to wait */
+        expire(hot, shard, request->time_s,
+               EXPIRE_MOST); /* first, because the addition may have to wait */
     if (row == NULL ? hot->filters != NULL &&
                           filter_said(&shard->denied,
                                       filters_may_have_item(hot->filters, request->items[0]))
@@ -126,15 +129,15 @@ void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s)
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         struct item_shard *shard = &hot->items[i];
         pthread_mutex_lock(&shard->lock);
-        expire(hot, shard, now_s, SWEEP_MOST);
+        expire(hot, shard, now_s, EXPIRE_ALL_MOST);
         pthread_mutex_unlock(&shard->lock);
     }
 }
 
-/* False if that was done already within this second. */
-static bool sweep(struct hot_memory *hot, uint32_t time_s)
+/* Removes expired tokens in all shards. False if this was already done in this second. */
+static bool expire_all(struct hot_memory *hot, uint32_t time_s)
 {
-    if (atomic_exchange_explicit(&hot->token_sweep_s, time_s, memory_order_relaxed) == time_s)
+    if (atomic_exchange_explicit(&hot->token_expired_s, time_s, memory_order_relaxed) == time_s)
         return false;
     hot_memory_expire_tokens(hot, time_s);
     return true;
@@ -152,7 +155,7 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
                              struct hot_trail trail)
 {
     add_locked(hot, request, trail.item);
-    if (request->status == STATUS_TOKENS_FULL && sweep(hot, time_of(hot, request->time_s)))
+    if (request->status == STATUS_TOKENS_FULL && expire_all(hot, time_of(hot, request->time_s)))
         add_locked(hot, request, trail.item);
     if (request->status == STATUS_BLOCKED)
         return NEED_ITEM;
@@ -160,7 +163,7 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
     return request->status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
-/* A cell for a recorded token, which counts even past the limit: it is the limit that was changed. */
+/* A cell for a recorded token, which is kept even above token_max: the option may have been changed. */
 static uint32_t token_found(struct hot_memory *hot, struct item_shard *shard,
                             const uint64_t token[2])
 {

@@ -1,11 +1,11 @@
 /*
- * Slowing down. A write takes its share of a step of time, and the step grows with the lag: from
- * nothing at lag_slow to ADMISSION_STEP_MAX_NS for LIMIT_BATCH writes at lag_max. So writers settle
- * at the projector's speed somewhere between the two, smoothly, whether they come one by one or in
- * pipelines, and only those that it cannot serve at all are refused.
+ * How writes are slowed down. LIMIT_BATCH writes take one step of time, and the step grows with the lag:
+ * from 0 at lag_slow to ADMISSION_STEP_MAX_NS at lag_max. So the speed of the writers settles at the
+ * projector's speed at some lag between the two, whether writes come one by one or in pipelines, and
+ * writes are refused only if that is not enough.
  *
- * Only what was admitted is paid for, and one batch at most before asking again: nobody waits longer
- * than a step, and not at all once the lag is below lag_slow again.
+ * A thread only pays for writes that were admitted, at most one batch before it asks again. So it waits
+ * no longer than a step, and not at all once the lag is below lag_slow again.
  *
  * A worker may simply sleep until it is admitted: the journal makes room by itself once it is kicked.
  * Stopping ends such a wait, because then writes are refused.
@@ -24,7 +24,8 @@
 
 void admission_init(struct admission *admission, struct timeline *timeline)
 {
-    *admission = (struct admission){.timeline = timeline, .pieces_ns = LIMIT_SWEEP_MS * 1000000ULL};
+    *admission =
+        (struct admission){.timeline = timeline, .pieces_ns = LIMIT_REMOVAL_MS * 1000000ULL};
 }
 
 static void tell(struct admission *admission)
@@ -54,14 +55,14 @@ const char *admission_sentence(const struct admission *admission, enum status st
     return has_cause ? admission->store_failure : status_sentence(status);
 }
 
-/* Whoever runs the server wants to know when it becomes read-only, and when it no longer is. */
+/* Operators need to see in the log when the server becomes read-only, and when writes work again. */
 static void log_state(struct admission *admission)
 {
     struct journal_stats stats;
-    enum status state = journal_state(admission->journal), before = admission->told;
+    enum status state = journal_state(admission->journal), before = admission->logged;
     if (state == before)
         return;
-    admission->told = state;
+    admission->logged = state;
     journal_stats(admission->journal, &stats);
     if (state == STATUS_OK)
         log_info("%s, writes resume", before == STATUS_NO_FILES ? "files can be opened again"
@@ -82,7 +83,7 @@ void admission_listen(struct admission *admission, hot_listen_fn *fn, void *cont
     ASSERT(atomic_load(&admission->fn) == NULL);
     admission->context = context;
     atomic_store(&admission->fn, fn);
-    log_state(admission); /* until the next line its thread does not */
+    log_state(admission); /* safe: the journal's thread calls this only after the next line */
     journal_listen(admission->journal, on_journal, admission);
 }
 
@@ -130,7 +131,7 @@ enum status admission_admit(struct admission *admission, const struct hot_pacer 
         return STATUS_STOPPING;
     enum status status = journal_admit(admission->journal, LIMIT_ADMIT_BYTES);
     if (status != STATUS_OK && status != STATUS_BLOCKED)
-        return status; /* first: where the journal failed, waiting for the store is no use */
+        return status; /* first: if the journal failed, it is useless to wait for the store */
     if (admission->timeline != NULL && timeline_state(admission->timeline) != STATUS_OK)
         return timeline_state(admission->timeline);
     uint64_t lag = admission_lag(admission);
@@ -171,7 +172,7 @@ enum status admission_piece(struct admission_pieces *pieces, uint32_t writes)
 {
     struct admission *admission = pieces->admission;
     ASSERT(writes > 0 && writes <= LIMIT_BATCH);
-    journal_kick(admission->journal); /* for what the piece before has written */
+    journal_kick(admission->journal); /* commits the writes of the piece before */
     if (pieces->begun && clock_monotonic_ns() >= pieces->until_ns)
         return STATUS_BLOCKED;
     pieces->begun = true;
@@ -181,13 +182,13 @@ enum status admission_piece(struct admission_pieces *pieces, uint32_t writes)
     return status;
 }
 
-/* May it run among others, under the admission of all of them? */
+/* May the request run in a batch with others, under one admission for all? */
 static bool is_ordinary(const struct hot_request *request, enum status writes)
 {
     return writes == STATUS_OK ? !hot_request_removes(request) : !hot_request_writes(request);
 }
 
-/* Writes among the requests that run under one admission. */
+/* The number of writes among the requests that run under one admission. */
 static uint32_t ordinary_writes(const struct hot_submission *submission)
 {
     uint32_t writes = 0;

@@ -1,11 +1,12 @@
 /*
- * Ids and values stand in arrays of their own, so that an item is found by comparing several ids at
- * a time (scan.h). A full part is cut to three quarters at once: the floor then rises once in so
- * many insertions and not with each.
+ * Ids and values are in separate arrays, so that an item is found by comparing several ids at a time
+ * (scan.h). A full section is reduced to three quarters in one step, so that the floor does not rise with
+ * each insertion.
  *
- * Noting cannot fail, for it belongs to a change that is decided already. A part that cannot have
- * the memory it needs lets go of all it has and raises its floor above everything: it is empty, says
- * so, and is filled again later. If there is not even a part to say so, all boards are counted anew.
+ * Noting a change cannot fail, because the change is decided already. A section that does not get the
+ * memory it needs drops all its entries and raises its floor above every possible entry. So it is
+ * correct, but empty, and is filled again later. If not even the section can be allocated, all boards are
+ * counted again.
  */
 #include "hot/memory/board.h"
 
@@ -39,185 +40,187 @@ static void shard_give(struct board_shard *shard, size_t bytes)
         boards_give(shard->boards, bytes);
 }
 
-static void part_empty(struct board_shard *shard, struct board_part *part)
+static void section_empty(struct board_shard *shard, struct board_section *section)
 {
-    if (part->capacity != 0)
-        shard_give(shard, part->capacity * ENTRY_BYTES);
-    free(part->entries);
-    shard->entries -= part->count;
-    part->entries = NULL;
-    part->count = part->capacity = 0;
+    if (section->capacity != 0)
+        shard_give(shard, section->capacity * ENTRY_BYTES);
+    free(section->entries);
+    shard->entries -= section->count;
+    section->entries = NULL;
+    section->count = section->capacity = 0;
 }
 
 void board_shard_destroy(struct board_shard *shard)
 {
-    for (uint32_t i = 0; shard->parts != NULL && i <= shard->mask; i++)
-        part_empty(shard, &shard->parts[i]);
-    if (shard->parts != NULL)
-        shard_give(shard, (shard->mask + 1) * sizeof(*shard->parts));
-    free(shard->parts);
-    shard->parts = NULL;
+    for (uint32_t i = 0; shard->sections != NULL && i <= shard->mask; i++)
+        section_empty(shard, &shard->sections[i]);
+    if (shard->sections != NULL)
+        shard_give(shard, (shard->mask + 1) * sizeof(*shard->sections));
+    free(shard->sections);
+    shard->sections = NULL;
     shard->mask = shard->used = 0;
 }
 
-static struct board_part *free_slot(struct board_part *parts, uint32_t mask, uint32_t key)
+static struct board_section *free_slot(struct board_section *sections, uint32_t mask, uint32_t key)
 {
     uint32_t i = board_key_hash(key);
-    while (parts[i & mask].key != 0)
+    while (sections[i & mask].key != 0)
         i++;
-    return &parts[i & mask];
+    return &sections[i & mask];
 }
 
-/* Room for one part more. */
-static enum status parts_grow(struct board_shard *shard)
+/* Makes room for one more section. */
+static enum status sections_grow(struct board_shard *shard)
 {
-    uint32_t slots = shard->parts == NULL ? 0 : shard->mask + 1;
+    uint32_t slots = shard->sections == NULL ? 0 : shard->mask + 1;
     if (shard->used + 1 <= slots / 4 * 3)
         return STATUS_OK;
     uint32_t more = slots == 0 ? FIRST_PARTS : slots * 2;
-    enum status status = shard_take(shard, more * sizeof(*shard->parts));
+    enum status status = shard_take(shard, more * sizeof(*shard->sections));
     if (status != STATUS_OK)
         return status;
-    struct board_part *parts = calloc(more, sizeof(*parts));
-    if (parts == NULL) {
-        shard_give(shard, more * sizeof(*parts));
+    struct board_section *sections = calloc(more, sizeof(*sections));
+    if (sections == NULL) {
+        shard_give(shard, more * sizeof(*sections));
         return STATUS_NO_MEMORY;
     }
     for (uint32_t i = 0; i < slots; i++)
-        if (shard->parts[i].key != 0)
-            *free_slot(parts, more - 1, shard->parts[i].key) = shard->parts[i];
+        if (shard->sections[i].key != 0)
+            *free_slot(sections, more - 1, shard->sections[i].key) = shard->sections[i];
     if (slots != 0)
-        shard_give(shard, slots * sizeof(*parts));
-    free(shard->parts);
-    shard->parts = parts;
+        shard_give(shard, slots * sizeof(*sections));
+    free(shard->sections);
+    shard->sections = sections;
     shard->mask = more - 1;
     return STATUS_OK;
 }
 
-struct board_part *board_make(struct board_shard *shard, uint32_t key)
+struct board_section *board_make(struct board_shard *shard, uint32_t key)
 {
-    struct board_part *part = board_find(shard, key);
-    if (part != NULL || shard->boards == NULL)
-        return part;
+    struct board_section *section = board_find(shard, key);
+    if (section != NULL || shard->boards == NULL)
+        return section;
     struct board *board = boards_get(shard->boards, key);
     if (board == NULL || atomic_load_explicit(&board->off, memory_order_relaxed))
         return NULL;
-    enum status status = parts_grow(shard);
+    enum status status = sections_grow(shard);
     if (status != STATUS_OK) {
         boards_miss(shard->boards, board, status);
         return NULL;
     }
-    part = free_slot(shard->parts, shard->mask, key);
+    section = free_slot(shard->sections, shard->mask, key);
     shard->used++;
-    *part = (struct board_part){.key = key,
-                                .board = board,
-                                .limited = shard->counting,
-                                .filling = shard->counting,
-                                .known = board_best()};
-    return part;
+    *section = (struct board_section){.key = key,
+                                      .board = board,
+                                      .limited = shard->counting,
+                                      .filling = shard->counting,
+                                      .trusted = board_best()};
+    return section;
 }
 
-static bool is_below(const struct board_part *part, struct id id, int64_t value)
+static bool is_below(const struct board_section *section, struct id id, int64_t value)
 {
     return value == 0 ||
-           (part->floored && ranked_order((struct ranked){id, value}, part->floor) >= 0);
+           (section->floored && ranked_order((struct ranked){id, value}, section->floor) >= 0);
 }
 
-static void part_lose(struct board_shard *shard, struct board_part *part, enum status status)
+static void section_lose(struct board_shard *shard, struct board_section *section,
+                         enum status status)
 {
-    part_empty(shard, part);
-    part->floored = true;
-    part->floor = board_best();
-    atomic_store_explicit(&part->board->thin, true, memory_order_relaxed);
+    section_empty(shard, section);
+    section->floored = true;
+    section->floor = board_best();
+    atomic_store_explicit(&section->board->thin, true, memory_order_relaxed);
     if (status == STATUS_BOARD_OFF)
-        atomic_store_explicit(&part->board->off, true, memory_order_relaxed);
+        atomic_store_explicit(&section->board->off, true, memory_order_relaxed);
 }
 
-static void part_set(struct board_part *part, uint32_t index, struct ranked entry)
+static void section_set(struct board_section *section, uint32_t index, struct ranked entry)
 {
-    uint64_t *at = part->entries + index;
+    uint64_t *at = section->entries + index;
     at[0] = entry.id.lo;
-    at[part->capacity] = entry.id.hi;
-    at[2 * (uint32_t)part->capacity] = (uint64_t)entry.value;
+    at[section->capacity] = entry.id.hi;
+    at[2 * (uint32_t)section->capacity] = (uint64_t)entry.value;
 }
 
-/* False: there is no memory, and the part is lost. */
-static bool part_grow(struct board_shard *shard, struct board_part *part)
+/* False: there is no memory, and the section has lost its entries. */
+static bool section_grow(struct board_shard *shard, struct board_section *section)
 {
     uint32_t most = shard->boards->entries_max;
-    uint32_t capacity = part->capacity == 0 ? FIRST_CAPACITY : 2U * part->capacity;
+    uint32_t capacity = section->capacity == 0 ? FIRST_CAPACITY : 2U * section->capacity;
     capacity = capacity > most ? most : capacity;
     enum status status = shard_take(shard, capacity * ENTRY_BYTES);
     uint64_t *entries = status == STATUS_OK ? malloc(capacity * ENTRY_BYTES) : NULL;
     if (entries == NULL) {
         if (status == STATUS_OK)
             shard_give(shard, capacity * ENTRY_BYTES);
-        part_lose(shard, part, status == STATUS_OK ? STATUS_NO_MEMORY : status);
+        section_lose(shard, section, status == STATUS_OK ? STATUS_NO_MEMORY : status);
         return false;
     }
-    for (uint32_t i = 0; i < 3 && part->count > 0; i++)
-        memcpy(entries + (size_t)i * capacity, part->entries + (size_t)i * part->capacity,
-               part->count * sizeof(*entries));
-    if (part->capacity != 0)
-        shard_give(shard, part->capacity * ENTRY_BYTES);
-    free(part->entries);
-    part->entries = entries;
-    part->capacity = (uint16_t)capacity;
+    for (uint32_t i = 0; i < 3 && section->count > 0; i++)
+        memcpy(entries + (size_t)i * capacity, section->entries + (size_t)i * section->capacity,
+               section->count * sizeof(*entries));
+    if (section->capacity != 0)
+        shard_give(shard, section->capacity * ENTRY_BYTES);
+    free(section->entries);
+    section->entries = entries;
+    section->capacity = (uint16_t)capacity;
     return true;
 }
 
-/* The best three quarters stay; the best of the rest is the floor. */
-static void part_cut(struct board_shard *shard, struct board_part *part)
+/* Keeps the best three quarters. The best of the other entries becomes the floor. */
+static void section_cut(struct board_shard *shard, struct board_section *section)
 {
     struct ranked entries[BOARD_ENTRIES];
-    uint32_t keep = part->count / 4U * 3;
-    for (uint32_t i = 0; i < part->count; i++)
-        entries[i] = board_entry(part, i);
-    ranked_best(entries, part->count, keep);
+    uint32_t keep = section->count / 4U * 3;
+    for (uint32_t i = 0; i < section->count; i++)
+        entries[i] = board_entry(section, i);
+    ranked_best(entries, section->count, keep);
     struct ranked floor = entries[keep];
-    for (uint32_t i = keep + 1; i < part->count; i++)
+    for (uint32_t i = keep + 1; i < section->count; i++)
         if (ranked_order(entries[i], floor) < 0)
             floor = entries[i];
     for (uint32_t i = 0; i < keep; i++)
-        part_set(part, i, entries[i]);
-    shard->entries -= part->count - keep;
-    part->count = (uint16_t)keep;
-    part->floored = true;
-    part->floor = floor;
+        section_set(section, i, entries[i]);
+    shard->entries -= section->count - keep;
+    section->count = (uint16_t)keep;
+    section->floored = true;
+    section->floor = floor;
 }
 
-static uint32_t part_search(const struct board_shard *shard, const struct board_part *part,
-                            struct id id)
+static uint32_t section_search(const struct board_shard *shard, const struct board_section *section,
+                               struct id id)
 {
-    for (uint32_t at = 0; at < part->count; at++) {
-        at += (uint32_t)shard->boards->scan(part->entries + at, part->count - at, id.lo);
-        if (at < part->count && part->entries[part->capacity + at] == id.hi)
+    for (uint32_t at = 0; at < section->count; at++) {
+        at += (uint32_t)shard->boards->scan(section->entries + at, section->count - at, id.lo);
+        if (at < section->count && section->entries[section->capacity + at] == id.hi)
             return at;
     }
-    return part->count;
+    return section->count;
 }
 
-static void part_remove(struct board_shard *shard, struct board_part *part, uint32_t index)
+static void section_remove(struct board_shard *shard, struct board_section *section, uint32_t index)
 {
-    part->count--;
+    section->count--;
     shard->entries--;
-    part_set(part, index, board_entry(part, part->count));
-    if (part->floored && part->count < shard->boards->entries_max / 4 &&
-        !atomic_load_explicit(&part->board->thin, memory_order_relaxed))
-        atomic_store_explicit(&part->board->thin, true, memory_order_relaxed);
+    section_set(section, index, board_entry(section, section->count));
+    if (section->floored && section->count < shard->boards->entries_max / 4 &&
+        !atomic_load_explicit(&section->board->thin, memory_order_relaxed))
+        atomic_store_explicit(&section->board->thin, true, memory_order_relaxed);
 }
 
-static void part_insert(struct board_shard *shard, struct board_part *part, struct ranked entry)
+static void section_insert(struct board_shard *shard, struct board_section *section,
+                           struct ranked entry)
 {
-    if (part->count == part->capacity && part->capacity < shard->boards->entries_max) {
-        if (!part_grow(shard, part))
+    if (section->count == section->capacity && section->capacity < shard->boards->entries_max) {
+        if (!section_grow(shard, section))
             return;
-    } else if (part->count == part->capacity) {
-        part_cut(shard, part);
-        if (is_below(part, entry.id, entry.value))
+    } else if (section->count == section->capacity) {
+        section_cut(shard, section);
+        if (is_below(section, entry.id, entry.value))
             return;
     }
-    part_set(part, part->count++, entry);
+    section_set(section, section->count++, entry);
     shard->entries++;
 }
 
@@ -227,49 +230,49 @@ static void board_outdate(const struct board_shard *shard, struct board *board)
         atomic_store_explicit(&board->dirty, true, memory_order_relaxed);
 }
 
-static void part_put(struct board_shard *shard, struct board_part *part, struct id id,
-                     int64_t value)
+static void section_put(struct board_shard *shard, struct board_section *section, struct id id,
+                        int64_t value)
 {
-    struct board *board = part->board;
+    struct board *board = section->board;
     if (atomic_load_explicit(&board->off, memory_order_relaxed)) {
-        part_lose(shard, part, STATUS_BOARD_OFF);
+        section_lose(shard, section, STATUS_BOARD_OFF);
         return;
     }
-    bool below = is_below(part, id, value);
-    uint32_t index = part_search(shard, part, id);
-    if (index < part->count && below)
-        part_remove(shard, part, index);
-    else if (index < part->count)
-        part->entries[2 * (uint32_t)part->capacity + index] = (uint64_t)value;
+    bool below = is_below(section, id, value);
+    uint32_t index = section_search(shard, section, id);
+    if (index < section->count && below)
+        section_remove(shard, section, index);
+    else if (index < section->count)
+        section->entries[2 * (uint32_t)section->capacity + index] = (uint64_t)value;
     else if (!below)
-        part_insert(shard, part, (struct ranked){id, value});
+        section_insert(shard, section, (struct ranked){id, value});
     board_outdate(shard, board);
 }
 
 void board_put(struct board_shard *shard, uint32_t key, struct id id, int64_t value)
 {
-    struct board_part *part = value == 0 ? board_find(shard, key) : board_make(shard, key);
-    if (part != NULL)
-        part_put(shard, part, id, value);
+    struct board_section *section = value == 0 ? board_find(shard, key) : board_make(shard, key);
+    if (section != NULL)
+        section_put(shard, section, id, value);
 }
 
-void board_move(struct board_shard *shard, uint32_t key, struct id id, int64_t old, int64_t value)
+void board_update(struct board_shard *shard, uint32_t key, struct id id, int64_t old, int64_t value)
 {
-    struct board_part *part = board_make(shard, key);
-    if (part != NULL && !(is_below(part, id, old) && is_below(part, id, value)))
-        part_put(shard, part, id, value);
+    struct board_section *section = board_make(shard, key);
+    if (section != NULL && !(is_below(section, id, old) && is_below(section, id, value)))
+        section_put(shard, section, id, value);
 }
 
-void board_raise(struct board_shard *shard, struct board_part *part, struct ranked floor)
+void board_raise(struct board_shard *shard, struct board_section *section, struct ranked floor)
 {
-    if (part->floored && ranked_order(part->floor, floor) <= 0)
+    if (section->floored && ranked_order(section->floor, floor) <= 0)
         return;
-    part->floored = true;
-    part->floor = floor;
-    for (uint32_t i = part->count; i-- > 0;) {
-        struct ranked entry = board_entry(part, i);
-        if (is_below(part, entry.id, entry.value))
-            part_remove(shard, part, i);
+    section->floored = true;
+    section->floor = floor;
+    for (uint32_t i = section->count; i-- > 0;) {
+        struct ranked entry = board_entry(section, i);
+        if (is_below(section, entry.id, entry.value))
+            section_remove(shard, section, i);
     }
-    board_outdate(shard, part->board); /* what went is not noted any more */
+    board_outdate(shard, section->board); /* it does not see later changes of the removed entries */
 }

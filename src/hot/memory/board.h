@@ -1,14 +1,16 @@
 /*
- * What one item shard holds of the boards. A board is a (type, counter): its items by value. Of each
- * board a shard has a part: the best of the shard's own items, unsorted, and a floor. The part holds
- * every item of the shard that is better than its floor, with its value, and nothing else; without a
- * floor, every one whose counter is not 0. So most changes of a counter, far below the floor, are
- * over after two comparisons, and the rest look through 64 ids at most.
+ * The entries of the boards that one item shard holds. A board belongs to a type and a counter, and has
+ * the items of that type with the highest values. Each shard has a *section* of each board: the best of
+ * the shard's own items, in no order, and a floor. The section has every item of the shard that is better
+ * than its floor, with its value, and no other item. A section without a floor has every item of the
+ * shard whose counter is not 0. So most changes of a counter, which are far below the floor, need only
+ * two comparisons, and the others search at most 64 ids.
  *
- * While a part is being filled again (boards_fill.h) it has no floor, but does not know all its items
- * either: of it only what is better than `known` counts.
+ * While a section is being filled again (boards_fill.h) it has no floor, but it does not have all its
+ * items yet. Then only its entries that are better than `trusted` are used.
  *
- * Used under the lock of the item shard, which every change of a counter holds anyway.
+ * All functions are called under the lock of the item shard, which every change of a counter holds
+ * anyway. A section's memory belongs to its shard.
  */
 #ifndef LAUD_HOT_MEMORY_BOARD_H
 #define LAUD_HOT_MEMORY_BOARD_H
@@ -19,35 +21,36 @@
 #include "base/id.h"
 #include "base/ranked.h"
 
-#define BOARD_ENTRIES 64 /* of one part at most */
+#define BOARD_ENTRIES 64 /* of one section at most */
 
 struct board;
 struct boards;
 
-struct board_part {
-    uint32_t key; /* 0: no part */
+struct board_section {
+    uint32_t key; /* 0: this slot of the hash table is free */
     uint16_t count;
     uint16_t capacity;
     bool floored;
-    bool limited; /* `known` counts */
-    bool filling;
+    bool limited; /* only entries better than `trusted` are used */
+    bool filling; /* it is being filled */
     struct ranked floor;
-    struct ranked known;
-    uint64_t *entries; /* the lower halves of the ids, the upper halves, the values */
+    struct ranked trusted;
+    uint64_t *entries; /* three arrays: the lower halves of the ids, the upper halves, the values */
     struct board *board;
 };
 
 struct board_shard {
-    struct board_part *parts; /* an open hash table; NULL: none yet */
+    struct board_section
+        *sections; /* a hash table with open addressing; NULL: there is no section yet */
     uint32_t mask;
     uint32_t used;
-    uint64_t entries;      /* of all parts */
-    struct boards *boards; /* NULL: none are kept */
-    bool counting;         /* boards without a part here may have items all the same */
-    bool spare;            /* not what is served: not held to the share of all boards */
+    uint64_t entries;      /* of all sections */
+    struct boards *boards; /* NULL: no boards are kept */
+    bool counting;         /* a board without a section here may still have items in this shard */
+    bool spare;            /* a temporary shard of candidates: not charged to the share of boards */
 };
 
-/* Nothing is better. */
+/* The highest possible entry: no entry is better. */
 static inline struct ranked board_best(void)
 {
     return (struct ranked){.value = INT64_MAX};
@@ -63,15 +66,15 @@ static inline uint32_t board_key_hash(uint32_t key)
     return key * 0x9e3779b1U >> 12;
 }
 
-static inline struct board_part *board_find(const struct board_shard *shard, uint32_t key)
+static inline struct board_section *board_find(const struct board_shard *shard, uint32_t key)
 {
-    if (shard->parts == NULL)
+    if (shard->sections == NULL)
         return NULL;
     for (uint32_t i = board_key_hash(key);; i++) {
-        struct board_part *part = &shard->parts[i & shard->mask];
-        if (part->key == key)
-            return part;
-        if (part->key == 0)
+        struct board_section *section = &shard->sections[i & shard->mask];
+        if (section->key == key)
+            return section;
+        if (section->key == 0)
             return NULL;
     }
 }
@@ -79,33 +82,35 @@ static inline struct board_part *board_find(const struct board_shard *shard, uin
 void board_shard_init(struct board_shard *shard, struct boards *boards, bool counting, bool spare);
 void board_shard_destroy(struct board_shard *shard);
 
-/* The part that holds a board, made if there is none; NULL: that board is not kept, or not now. */
-struct board_part *board_make(struct board_shard *shard, uint32_t key);
+/* The section of a board, which is made if there is none; NULL: the board is not kept, or not now. */
+struct board_section *board_make(struct board_shard *shard, uint32_t key);
 
-/* An item's counter is now `value`, whatever it was. */
+/* Notes that an item's counter has this value now; the old value may be any. */
 void board_put(struct board_shard *shard, uint32_t key, struct id id, int64_t value);
 
-/* The rest of board_note. */
-void board_move(struct board_shard *shard, uint32_t key, struct id id, int64_t old, int64_t value);
+/* The slow path of board_note. */
+void board_update(struct board_shard *shard, uint32_t key, struct id id, int64_t old,
+                  int64_t value);
 
-/* An item's counter went from `old` to `value`. */
+/* Notes that an item's counter changed from `old` to `value`. */
 static inline void board_note(struct board_shard *shard, uint32_t key, struct id id, int64_t old,
                               int64_t value)
 {
-    const struct board_part *part = board_find(shard, key);
-    if (part != NULL && part->floored && old < part->floor.value && value < part->floor.value)
+    const struct board_section *section = board_find(shard, key);
+    if (section != NULL && section->floored && old < section->floor.value &&
+        value < section->floor.value)
         return;
-    board_move(shard, key, id, old, value);
+    board_update(shard, key, id, old, value);
 }
 
-/* Nothing but what is better than this is kept from here on. */
-void board_raise(struct board_shard *shard, struct board_part *part, struct ranked floor);
+/* Raises the floor: from now on only entries better than `floor` are kept. */
+void board_raise(struct board_shard *shard, struct board_section *section, struct ranked floor);
 
-static inline struct ranked board_entry(const struct board_part *part, uint32_t index)
+static inline struct ranked board_entry(const struct board_section *section, uint32_t index)
 {
-    const uint64_t *at = part->entries + index;
-    return (struct ranked){.id = {.hi = at[part->capacity], .lo = at[0]},
-                           .value = (int64_t)at[2 * (uint32_t)part->capacity]};
+    const uint64_t *at = section->entries + index;
+    return (struct ranked){.id = {.hi = at[section->capacity], .lo = at[0]},
+                           .value = (int64_t)at[2 * (uint32_t)section->capacity]};
 }
 
 #endif

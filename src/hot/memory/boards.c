@@ -6,15 +6,15 @@
 #include "base/assert.h"
 #include "hot/memory/hot_memory_priv.h"
 
-#define SHARE_PART 32 /* of the budget is for boards */
-#define SHARE_MIN  KIB(512)
-#define SLOTS      (2 * LIMIT_BOARDS)
+#define SHARE_FRACTION 32 /* boards may use 1/32 of the budget */
+#define SHARE_MIN      KIB(512)
+#define SLOTS          (2 * LIMIT_BOARDS)
 
 _Static_assert((SLOTS & (SLOTS - 1)) == 0, "slots are picked by mask");
 
 uint64_t boards_share(uint64_t limit)
 {
-    return limit / SHARE_PART < SHARE_MIN ? SHARE_MIN : limit / SHARE_PART;
+    return limit / SHARE_FRACTION < SHARE_MIN ? SHARE_MIN : limit / SHARE_FRACTION;
 }
 
 void boards_init(struct boards *boards, struct memory_budget *budget, uint32_t entries_max)
@@ -75,7 +75,7 @@ struct board *boards_find(const struct boards *boards, uint32_t key)
     }
 }
 
-/* Under the lock. OK, BOARD_OFF or NO_MEMORY. */
+/* Called under the lock. OK, BOARD_OFF or NO_MEMORY. */
 static enum status make_board(struct boards *boards, uint32_t key, struct board **out)
 {
     uint32_t count = atomic_load_explicit(&boards->count, memory_order_relaxed);
@@ -146,20 +146,21 @@ static void gather_floor(struct board_gathered *out, struct ranked floor)
     out->floored = true;
 }
 
-static void gather_part(const struct board_shard *shard, uint32_t key, struct board_gathered *out)
+static void gather_section(const struct board_shard *shard, uint32_t key,
+                           struct board_gathered *out)
 {
-    const struct board_part *part = board_find(shard, key);
-    if (part == NULL) {
+    const struct board_section *section = board_find(shard, key);
+    if (section == NULL) {
         if (shard->counting)
             gather_floor(out, board_best());
         return;
     }
-    if (part->floored)
-        gather_floor(out, part->floor);
-    if (part->limited)
-        gather_floor(out, part->known);
-    for (uint32_t i = 0; i < part->count; i++)
-        out->entries[out->count++] = board_entry(part, i);
+    if (section->floored)
+        gather_floor(out, section->floor);
+    if (section->limited)
+        gather_floor(out, section->trusted);
+    for (uint32_t i = 0; i < section->count; i++)
+        out->entries[out->count++] = board_entry(section, i);
 }
 
 void boards_gather(struct hot_memory *hot, uint32_t key, struct board_gathered *out)
@@ -169,7 +170,7 @@ void boards_gather(struct hot_memory *hot, uint32_t key, struct board_gathered *
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         struct item_shard *shard = &hot->items[i];
         pthread_mutex_lock(&shard->lock);
-        gather_part(&shard->boards, key, out);
+        gather_section(&shard->boards, key, out);
         pthread_mutex_unlock(&shard->lock);
     }
     if (!out->floored)

@@ -14,7 +14,7 @@
  *                 32      the entries, 24 bytes each
  *             u64 XXH3-64 of all bytes before
  *
- * 24 bytes are a place on the board: u64 upper half of the id, u64 lower half, i64 value.
+ * An entry or a floor has 24 bytes: u64 upper half of the id, u64 lower half, i64 value.
  */
 #include "hot/memory/boards_file.h"
 
@@ -38,14 +38,14 @@
 
 static const struct file_format format = {"laud-top", 1};
 
-static void put_place(uint8_t *out, struct ranked place)
+static void put_entry(uint8_t *out, struct ranked entry)
 {
-    little_put64(out, place.id.hi);
-    little_put64(out + 8, place.id.lo);
-    little_put64(out + 16, (uint64_t)place.value);
+    little_put64(out, entry.id.hi);
+    little_put64(out + 8, entry.id.lo);
+    little_put64(out + 16, (uint64_t)entry.value);
 }
 
-static struct ranked get_place(const uint8_t *bytes)
+static struct ranked get_entry(const uint8_t *bytes)
 {
     return (struct ranked){.id = {.hi = little_get64(bytes), .lo = little_get64(bytes + 8)},
                            .value = (int64_t)little_get64(bytes + 16)};
@@ -76,9 +76,9 @@ static int write_board(struct writing *writing, int fd, uint32_t number)
     out[2] = board.name;
     out[3] = board.floored;
     little_put32(out + 4, board.count);
-    put_place(out + 8, board.floored ? board.floor : (struct ranked){.value = 0});
+    put_entry(out + 8, board.floored ? board.floor : (struct ranked){.value = 0});
     for (uint32_t i = 0; i < board.count; i++)
-        put_place(out + BOARD_BYTES + (size_t)i * PLACE_BYTES, board.entries[i]);
+        put_entry(out + BOARD_BYTES + (size_t)i * PLACE_BYTES, board.entries[i]);
     return write_bytes(writing, fd, BOARD_BYTES + (size_t)board.count * PLACE_BYTES);
 }
 
@@ -137,7 +137,7 @@ static enum status read_fails(struct reading *reading, enum status status, const
     return status;
 }
 
-/* The next bytes, into the room; never any of the checksum. */
+/* Reads the next bytes to `out`, but never bytes of the checksum. */
 static enum status read_bytes(struct reading *reading, uint8_t *out, size_t length)
 {
     if (length > reading->size - CHECK_BYTES - reading->offset)
@@ -211,7 +211,7 @@ static enum status read_board(struct reading *reading, struct boards_file_board 
     *board = (struct boards_file_board){.type = little_get16(bytes),
                                         .name = bytes[2],
                                         .floored = bytes[3] != 0,
-                                        .floor = get_place(bytes + 8),
+                                        .floor = get_entry(bytes + 8),
                                         .count = little_get32(bytes + 4),
                                         .entries = reading->entries};
     if (board->type >= LIMIT_TYPES || board->name >= LIMIT_NAMES ||
@@ -219,7 +219,7 @@ static enum status read_board(struct reading *reading, struct boards_file_board 
         return read_fails(reading, STATUS_DAMAGED, "has an invalid board");
     status = read_bytes(reading, bytes, (size_t)board->count * PLACE_BYTES);
     for (uint32_t i = 0; i < board->count && status == STATUS_OK; i++)
-        reading->entries[i] = get_place(bytes + (size_t)i * PLACE_BYTES);
+        reading->entries[i] = get_entry(bytes + (size_t)i * PLACE_BYTES);
     if (status == STATUS_OK && !board_is_sound(board))
         return read_fails(reading, STATUS_DAMAGED, "has a board with invalid entries");
     return status;

@@ -1,6 +1,7 @@
 /*
- * The file of the boards: what each has above its floor, with the position of the journal that the
- * store had reached, on disk, before the boards were looked at. See boards_file.c for the format.
+ * The file of the boards: the entries that each board has above its floor, and a position of the journal.
+ * The store on disk had reached that position before the boards were read. See boards_file.c for the
+ * format.
  */
 #ifndef LAUD_HOT_MEMORY_BOARDS_FILE_H
 #define LAUD_HOT_MEMORY_BOARDS_FILE_H
@@ -25,26 +26,26 @@ struct boards_file_board {
     const struct ranked *entries; /* in no order */
 };
 
-/* What fills the file. */
+/* Provides the content of the file while it is written. */
 struct boards_file_source {
     uint64_t position;
     uint32_t count; /* of boards */
-    /* The board with this number; all it points to stays until the next call. */
+    /* Gets the board with this number. All that it points to stays valid until the next call. */
     void (*board)(void *context, uint32_t number, struct boards_file_board *out);
-    /* After the last: 0 if the file may be put in place, else -errno. */
+    /* Called after the last board: 0 if the new file may replace the old one, otherwise -errno. */
     int (*ended)(void *context);
     void *context;
 };
 
-/* Written beside and renamed, synced; 0 or -errno, see io_replace. */
+/* Writes a new file, syncs it and renames it to `path`; 0 or -errno, see io_replace. */
 int boards_file_write(const char *path, const struct boards_file_source *source);
 
 typedef void boards_file_visit_fn(void *context, const struct boards_file_board *board);
 
 /*
- * Verifies the whole file, then visits each board (`visit` may be NULL). OK; MORE: there is no such
- * file; DAMAGED: it does not verify, or is of another version; IO_FAILED, NO_MEMORY; `problem` gets a
- * sentence. Something may have been visited also if it is not OK.
+ * Verifies the whole file, then visits each board (`visit` may be NULL). Returns OK; MORE if there is no
+ * such file; DAMAGED if the checksum is wrong or the version is another one; IO_FAILED or NO_MEMORY. If
+ * it is not OK, `problem` gets a sentence, and some boards may have been visited all the same.
  */
 enum status boards_file_read(const char *path, uint64_t *position, uint32_t *count,
                              boards_file_visit_fn *visit, void *context, char *problem,

@@ -1,25 +1,28 @@
 /*
- * Filling, and why its result is exact. It begins by taking the floor away from the parts concerned,
- * one shard after the other, each under its lock: from then on every change of one of their items is
- * noted. The position the journal has reached after that is A. Once the store has applied A, its
- * counters are visited, as of one moment, and the best of each shard are put aside as candidates,
- * with `floor0` the best of those that were not. Then each candidate's present value is read the way
- * COUNTS reads it, and put into the part; and last the part's floor becomes the better one of its own
- * and floor0. Now take any item whose present value is better than that floor:
+ * How boards are filled, and why the result is exact.
  *
- *   - changed since the beginning: it noted itself then, and as the floor was never above it, it is
- *     still there with its present value
- *   - not changed since: the store had its value at A, so the visit saw the value it has now. That is
- *     better than floor0, so it was a candidate, and was put
+ *   1. The sections of the boards lose their floor, one shard after the other, each under its lock. From
+ *      then on every change of one of their items is noted. A is the end of the journal after this step.
+ *   2. Once the store has applied A, its counters are visited in one snapshot. The best items of each
+ *      shard are kept as candidates; floor0 is the best item that is not a candidate.
+ *   3. The present value of each candidate is read as COUNTS reads it, and put into the section.
+ *   4. The floor of the section becomes floor0 or its own floor, whichever is better.
  *
- * Nothing else is there with another value than its own: what was put is what the item had under the
- * lock of its shard, and later changes are noted. During all this the part answers for what is better
- * than its floor from before (`known`), for that it has all along.
+ * Now take any item whose present value is better than that floor:
  *
- * At a start without a file the parts are without a floor from the beginning, and everything that was
- * replayed is noted: they keep the floors they got since.
+ *   - It changed since step 1. Then the change was noted, and as the floor was never above the item, it is
+ *     still in the section with its present value.
+ *   - It did not change since step 1. Then the store had its value at A, so the visit saw the present
+ *     value. This is better than floor0, so the item was a candidate, and was put.
  *
- * Without a store all rows are in memory for good. They are walked instead, and put as they stand.
+ * No entry has a wrong value: a value that was put was read under the lock of the item's shard, and later
+ * changes are noted. During all this the section serves entries that are better than its former floor
+ * (`trusted`), because it has had all of those the whole time.
+ *
+ * At a start without a file the sections have no floor from the beginning, and everything that is
+ * replayed is noted. They keep the floors that they got since then.
+ *
+ * Without a store all rows stay in memory. Then these are visited instead, and their values are put.
  */
 #include "hot/memory/boards_fill.h"
 
@@ -30,12 +33,12 @@
 #include "hot/memory/boards.h"
 #include "hot/memory/hot_memory_priv.h"
 
-#define WALK_BUCKETS 64  /* of a table walked under one lock */
+#define WALK_BUCKETS 64  /* visited while the shard is locked once */
 #define PAUSE_MAX    600 /* rounds between two fillings */
 
-static struct item item_of_place(struct board_place place)
+static struct item item_of_counter(struct board_counter counter)
 {
-    return (struct item){.id = place.id, .type = place.type};
+    return (struct item){.id = counter.id, .type = counter.type};
 }
 
 static int64_t value_of(const struct store_item *item, const struct store_values *values,
@@ -48,17 +51,17 @@ static int64_t value_of(const struct store_item *item, const struct store_values
 }
 
 /*
- * Puts what the counters are now, up to LOAD_KEYS of them. What is not in memory is as the store
- * says, because nothing that changed since load_begin can have left memory (load.h).
+ * Puts the present values of up to LOAD_KEYS counters. A counter that is not in memory has the value that
+ * the store says, because nothing that changed since load_begin can have been evicted (load.h).
  */
-static enum status put_present(struct hot_memory *hot, const struct board_place *places,
+static enum status put_present(struct hot_memory *hot, const struct board_counter *counters,
                                size_t count)
 {
     struct store_item items[LOAD_KEYS];
     struct store_values values = {0};
     ASSERT(count <= LOAD_KEYS);
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct store_item){.item = item_of_place(places[i])};
+        items[i] = (struct store_item){.item = item_of_counter(counters[i])};
     load_begin(&hot->loads, LOAD_BOARDS);
     enum status status = store_read_items(hot->store, NULL, items, count, &values);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
@@ -67,9 +70,10 @@ static enum status put_present(struct hot_memory *hot, const struct board_place 
         pthread_mutex_lock(&shard->lock);
         const struct item_row *row = item_find(shard, hash, items[i].item);
         ASSERT(row == NULL || !(row->flags & ITEM_PARTIAL));
-        int64_t value = row != NULL ? item_value(row, places[i].name)
-                                    : value_of(&items[i], &values, places[i].name);
-        board_put(&shard->boards, board_key(places[i].type, places[i].name), places[i].id, value);
+        int64_t value = row != NULL ? item_value(row, counters[i].name)
+                                    : value_of(&items[i], &values, counters[i].name);
+        board_put(&shard->boards, board_key(counters[i].type, counters[i].name), counters[i].id,
+                  value);
         pthread_mutex_unlock(&shard->lock);
     }
     load_end(&hot->loads, LOAD_BOARDS);
@@ -77,7 +81,7 @@ static enum status put_present(struct hot_memory *hot, const struct board_place 
     return status;
 }
 
-/* After a start from a file. */
+/* Reads the noted counters again, after a start from a file. */
 static enum status put_touched(struct hot_memory *hot)
 {
     struct boards_filler *filler = &hot->boards.filler;
@@ -93,7 +97,7 @@ static enum status put_touched(struct hot_memory *hot)
     return status;
 }
 
-/* Does the board have too little? */
+/* Does the board have too few entries? */
 static bool is_short(struct hot_memory *hot, struct board *board, struct ranked *room)
 {
     struct board_gathered gathered = {.entries = room};
@@ -103,7 +107,7 @@ static bool is_short(struct hot_memory *hot, struct board *board, struct ranked 
     return gathered.floored && gathered.count < hot->boards.enough;
 }
 
-/* Which boards have to be filled? */
+/* Finds the boards that have to be filled. False: there are none. */
 static bool find_short(struct hot_memory *hot)
 {
     struct boards *boards = &hot->boards;
@@ -121,17 +125,17 @@ static bool find_short(struct hot_memory *hot)
     return any;
 }
 
-static void part_begin(struct board_part *part, bool all)
+static void section_begin(struct board_section *section, bool all)
 {
-    part->limited = all || part->floored;
-    part->known = all ? board_best() : part->floor;
-    part->floored = false;
-    part->filling = true;
+    section->limited = all || section->floored;
+    section->trusted = all ? board_best() : section->floor;
+    section->floored = false;
+    section->filling = true;
 }
 
 /*
- * From here on the parts concerned note every change. One that is missed before `missed` is taken back
- * comes before the position, and so is in what the store will have.
+ * After this the sections note every change. If a change is missed before `missed` is reset, it is before
+ * the position, so it will be in the store when the store is visited.
  */
 static void fill_begin(struct hot_memory *hot, bool all)
 {
@@ -140,12 +144,14 @@ static void fill_begin(struct hot_memory *hot, bool all)
         struct item_shard *shard = &hot->items[i];
         struct board_shard *boards = &shard->boards;
         pthread_mutex_lock(&shard->lock);
-        bool counting = boards->counting; /* since the start, with floors of its own */
+        bool counting =
+            boards->counting; /* it has had no floor since the start, and keeps the floors it got */
         boards->counting = all;
-        for (uint32_t j = 0; boards->parts != NULL && j <= boards->mask && !counting; j++) {
-            struct board_part *part = &boards->parts[j];
-            if (part->key != 0 && !atomic_load(&part->board->off) && (all || part->board->filling))
-                part_begin(part, all);
+        for (uint32_t j = 0; boards->sections != NULL && j <= boards->mask && !counting; j++) {
+            struct board_section *section = &boards->sections[j];
+            if (section->key != 0 && !atomic_load(&section->board->off) &&
+                (all || section->board->filling))
+                section_begin(section, all);
         }
         pthread_mutex_unlock(&shard->lock);
     }
@@ -156,7 +162,7 @@ static void fill_begin(struct hot_memory *hot, bool all)
     filler->position = hot->journal == NULL ? 0 : journal_appended(hot->journal);
 }
 
-/* What the visit of the store gathers. */
+/* What the visit of the store collects. */
 struct candidates {
     struct hot_memory *hot;
     struct board_shard shards[LIMIT_SHARDS];
@@ -179,14 +185,14 @@ static enum status visit_count(void *context, const struct store_count *count)
     return STATUS_OK;
 }
 
-static enum status put_part(struct hot_memory *hot, const struct board_part *part)
+static enum status put_section(struct hot_memory *hot, const struct board_section *section)
 {
-    struct board_place places[BOARD_ENTRIES];
-    for (uint32_t i = 0; i < part->count; i++)
-        places[i] = (struct board_place){.id = board_entry(part, i).id,
-                                         .type = (uint16_t)(part->key >> 8),
-                                         .name = (uint8_t)part->key};
-    return part->count == 0 ? STATUS_OK : put_present(hot, places, part->count);
+    struct board_counter counters[BOARD_ENTRIES];
+    for (uint32_t i = 0; i < section->count; i++)
+        counters[i] = (struct board_counter){.id = board_entry(section, i).id,
+                                             .type = (uint16_t)(section->key >> 8),
+                                             .name = (uint8_t)section->key};
+    return section->count == 0 ? STATUS_OK : put_present(hot, counters, section->count);
 }
 
 static enum status put_candidates(struct hot_memory *hot, const struct candidates *candidates)
@@ -194,33 +200,34 @@ static enum status put_candidates(struct hot_memory *hot, const struct candidate
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         const struct board_shard *shard = &candidates->shards[i];
-        for (uint32_t j = 0; shard->parts != NULL && j <= shard->mask && status == STATUS_OK; j++) {
+        for (uint32_t j = 0; shard->sections != NULL && j <= shard->mask && status == STATUS_OK;
+             j++) {
             if (atomic_load(&hot->boards.filler.stopping))
                 status = STATUS_STOPPING;
-            else if (shard->parts[j].key != 0)
-                status = put_part(hot, &shard->parts[j]);
+            else if (shard->sections[j].key != 0)
+                status = put_section(hot, &shard->sections[j]);
         }
     }
     return status;
 }
 
-/* Floors that only candidates have: the part of that board may be missing in the shard itself. */
+/* Sets the floors of the candidates; the shard itself may not have a section of such a board yet. */
 static void shard_finish(struct board_shard *boards, const struct board_shard *candidates)
 {
-    for (uint32_t i = 0; candidates != NULL && candidates->parts != NULL && i <= candidates->mask;
-         i++) {
-        const struct board_part *from = &candidates->parts[i];
-        struct board_part *part =
+    for (uint32_t i = 0;
+         candidates != NULL && candidates->sections != NULL && i <= candidates->mask; i++) {
+        const struct board_section *from = &candidates->sections[i];
+        struct board_section *section =
             from->key != 0 && from->floored ? board_make(boards, from->key) : NULL;
-        if (part != NULL)
-            board_raise(boards, part, from->floor);
+        if (section != NULL)
+            board_raise(boards, section, from->floor);
     }
-    for (uint32_t i = 0; boards->parts != NULL && i <= boards->mask; i++) {
-        struct board_part *part = &boards->parts[i];
-        if (part->key == 0 || !part->filling)
+    for (uint32_t i = 0; boards->sections != NULL && i <= boards->mask; i++) {
+        struct board_section *section = &boards->sections[i];
+        if (section->key == 0 || !section->filling)
             continue;
-        part->filling = part->limited = false;
-        atomic_store_explicit(&part->board->dirty, true, memory_order_relaxed);
+        section->filling = section->limited = false;
+        atomic_store_explicit(&section->board->dirty, true, memory_order_relaxed);
     }
     boards->counting = false;
 }
@@ -269,8 +276,8 @@ static void walk_row(void *context, struct slab *slab, uint32_t cell)
     struct item item = item_of(row);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t key = board_key(item.type, counters[i].name);
-        const struct board_part *part = board_find(walk->boards, key);
-        if (walk->hot->boards.filler.all || (part != NULL && part->filling))
+        const struct board_section *section = board_find(walk->boards, key);
+        if (walk->hot->boards.filler.all || (section != NULL && section->filling))
             board_put(walk->boards, key, item.id, counters[i].value);
     }
 }
@@ -291,7 +298,7 @@ static enum status fill_from_memory(struct hot_memory *hot)
     return STATUS_OK;
 }
 
-/* What did not help, or failed, is not repeated at once. */
+/* A filling that failed, or did not give enough entries, is not repeated at once. */
 static void fill_pause(struct boards_filler *filler, enum status status)
 {
     if (status != STATUS_OK)
@@ -320,7 +327,7 @@ static void finish_loading(struct hot_memory *hot)
         fill_pause(&hot->boards.filler, status);
 }
 
-/* Are all rows complete that were replayed at start? */
+/* Are all rows complete that were replayed at the start? */
 static bool is_complete(struct hot_memory *hot)
 {
     pthread_rwlock_rdlock(&hot->loads.base_lock);

@@ -1,7 +1,7 @@
 /*
- * The filler's thread, waiting for it, and the list of what it has to read anew after a start. Not
- * the keeper's thread, because a pass over the store may take minutes and memory has to be kept
- * within its bounds meanwhile.
+ * The filler's thread, waiting for it, and the list of counters that it has to read again after a start.
+ * The keeper's thread could not do this, because a pass over the store may take minutes, and the keeper
+ * has to keep memory within its bounds meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "hot/memory/hot_memory_priv.h"
 
 #define ROUND_MS      100
-#define ROUND_SOON_MS 10 /* while someone waits, or boards cannot be read yet */
-#define WAITING_MAX   2  /* workers that wait for a board: there must be some left for others */
+#define ROUND_SOON_MS 10 /* while a worker waits, or boards cannot be read yet */
+#define WAITING_MAX   2  /* workers that wait for a board; other requests need workers too */
 #define INLINE_ROUNDS (BOARDS_PAUSE_MIN + 2)
 #define TOUCHED_FIRST 4096
 
@@ -48,7 +48,7 @@ void boards_filler_destroy(struct hot_memory *hot)
 
 static int touched_compare(const void *a, const void *b)
 {
-    return memcmp(a, b, sizeof(struct board_place));
+    return memcmp(a, b, sizeof(struct board_counter));
 }
 
 static void touched_unite(struct boards_filler *filler)
@@ -68,7 +68,7 @@ static bool touched_grow(struct hot_memory *hot)
     size_t more = (capacity - filler->touched_capacity) * sizeof(*filler->touched);
     if (capacity > LIMIT_BOARD_TOUCHED || !memory_charge(hot->budget, more))
         return false;
-    struct board_place *touched = realloc(filler->touched, capacity * sizeof(*touched));
+    struct board_counter *touched = realloc(filler->touched, capacity * sizeof(*touched));
     if (touched == NULL) {
         memory_release(hot->budget, more);
         return false;
@@ -78,21 +78,21 @@ static bool touched_grow(struct hot_memory *hot)
     return true;
 }
 
-bool boards_touch(struct hot_memory *hot, struct board_place place)
+bool boards_touch(struct hot_memory *hot, struct board_counter counter)
 {
     struct boards_filler *filler = &hot->boards.filler;
     if (filler->touched_count == filler->touched_capacity) {
         if (filler->touched_count > 0)
             touched_unite(filler);
-        /* Nearly full it would be sorted again and again. */
+        /* If the array stayed nearly full, it would be sorted again and again. */
         if (filler->touched_count >= filler->touched_capacity / 4 * 3 && !touched_grow(hot))
             return false;
     }
-    struct board_place *at = &filler->touched[filler->touched_count++];
-    memset(at, 0, sizeof(*at)); /* they are compared byte by byte */
-    at->id = place.id;
-    at->type = place.type;
-    at->name = place.name;
+    struct board_counter *at = &filler->touched[filler->touched_count++];
+    memset(at, 0, sizeof(*at)); /* also the padding, because entries are compared byte by byte */
+    at->id = counter.id;
+    at->type = counter.type;
+    at->name = counter.name;
     return true;
 }
 
@@ -134,6 +134,7 @@ static void *filler_run(void *argument)
 bool boards_filler_start(struct hot_memory *hot)
 {
     struct boards_filler *filler = &hot->boards.filler;
+    ASSERT(!filler->running);
     filler->running = pthread_create(&filler->thread, NULL, filler_run, hot) == 0;
     return filler->running;
 }
@@ -152,7 +153,7 @@ void boards_filler_stop(struct hot_memory *hot)
     filler->running = false;
 }
 
-/* Where there is no thread, some rounds here and now: begin, fill, and what lies between. */
+/* Without a thread, the caller makes the rounds itself: one to begin, one to fill, and one between. */
 static bool rounds_inline(struct hot_memory *hot)
 {
     for (int i = 0; i < INLINE_ROUNDS; i++)
@@ -160,7 +161,7 @@ static bool rounds_inline(struct hot_memory *hot)
     return false;
 }
 
-/* A round may be halfway through: only one that begins after this counts. */
+/* A round may be in progress, so this waits for one that begins after the call. */
 bool boards_wait(struct hot_memory *hot, uint64_t until_ns)
 {
     struct boards_filler *filler = &hot->boards.filler;

@@ -1,18 +1,16 @@
 /*
- * Saving and loading boards. Entries are looked at some time S after the store was flushed at D, and
- * not all at the same. That is no harm: an item that no event after D concerns has the value it had
- * at S. One that some event concerns is told to its board again at the next start, when replay, or
- * what the store had at the start with it, has given its present value; what the file says of it does
- * not matter then. But S must not be of events that a power cut takes back: so the file waits for the
- * journal to be on disk.
+ * Saving and loading boards. The entries are read at moments S after the store was flushed at D, not all
+ * at the same moment. This does no harm. If no event after D concerns an item, its value at the next start
+ * is that of S. If an event concerns it, replay notes the item's present value on its board at the next
+ * start, and the value in the file does not matter. But the values at S must not depend on events that a
+ * power cut can take back. So the file is not renamed until the journal is on disk up to S.
  *
- * The store may have gone on by itself from the file's position B to D. The events between have no
- * part in replay, so their items are read anew from the store (boards_touch). It does not do to take
- * the net effect of those events: a counter that was at S what it was neither at B nor at D would be
- * missed.
+ * The store may have advanced from the file's position B to D. The events between B and D are not
+ * replayed, so their items are read again from the store (boards_touch). The net effect of these events
+ * would not be enough: it would miss a counter whose value at S was neither that of B nor that of D.
  *
- * What is not in the file had no items at S, because as long as some boards are not kept, no file is
- * written.
+ * A board that is not in the file had no items at S, because no file is written while some boards are
+ * not kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +59,7 @@ static int save_ended(void *context)
     return 0;
 }
 
-/* Is every item known that should be on a board? */
+/* Do the boards have every item that they should have? */
 static bool can_save(struct hot_memory *hot)
 {
     struct hot_stats stats = {0};
@@ -98,9 +96,9 @@ static void load_board(void *context, const struct boards_file_board *board)
     }
     for (uint32_t i = 0; i < LIMIT_SHARDS && board->floored; i++) {
         struct board_shard *shard = &hot->items[i].boards;
-        struct board_part *part = board_make(shard, key);
-        if (part != NULL)
-            board_raise(shard, part, board->floor);
+        struct board_section *section = board_make(shard, key);
+        if (section != NULL)
+            board_raise(shard, section, board->floor);
     }
 }
 
@@ -123,18 +121,18 @@ enum status hot_memory_load_boards(struct hot *base, const char *path, uint64_t 
 bool hot_memory_touch_boards(struct hot *base, const struct event *event)
 {
     struct hot_memory *hot = hot_memory_of(base);
-    struct board_place place = {
+    struct board_counter counter = {
         .id = event->item.id, .type = event->item.type, .name = event->name};
     if (event->type == EVENT_DEFINE)
         return true;
     if (event->type != EVENT_SET && event->type != EVENT_CLEAR && event->type != EVENT_ADD)
         return false;
-    bool told = boards_touch(hot, place);
-    for (uint32_t i = 0; event->type != EVENT_ADD && i < event->cleared_count && told; i++) {
-        place.name = event->cleared[i];
-        told = boards_touch(hot, place);
+    bool noted = boards_touch(hot, counter);
+    for (uint32_t i = 0; event->type != EVENT_ADD && i < event->cleared_count && noted; i++) {
+        counter.name = event->cleared[i];
+        noted = boards_touch(hot, counter);
     }
-    return told;
+    return noted;
 }
 
 void hot_memory_recount_boards(struct hot *base)

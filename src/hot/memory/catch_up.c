@@ -14,7 +14,7 @@ uint64_t catch_up_item_position(struct hot_memory *hot, struct item item)
     return end;
 }
 
-/* A stamp stands for many positions, so what is made of it may be after the journal's end. */
+/* A stamp stands for many positions, so a position that is made from it may be after the journal's end. */
 static uint64_t within_journal(struct hot_memory *hot, uint64_t position)
 {
     uint64_t appended = journal_appended(hot->journal);
@@ -31,6 +31,6 @@ enum status catch_up(struct hot_memory *hot, uint64_t position)
     if (catch_up_is_done(hot, position))
         return STATUS_OK;
     position = within_journal(hot, position);
-    journal_kick(hot->journal); /* it may be this very thread that appended it */
+    journal_kick(hot->journal); /* this thread itself may have appended the last event */
     return hot_memory_reach(hot, position, LIMIT_REACH_MS);
 }

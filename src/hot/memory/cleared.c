@@ -1,6 +1,6 @@
 /*
- * They come and go in order, so a chain and an index are all there is to it. One that is set again
- * leaves the index at once and the chain when its turn comes.
+ * Notes are added and removed in the same order, so a chain and an index are enough. The note of a
+ * reaction that is set again is removed from the index at once, and from the chain when it is the oldest.
  */
 #include "hot/memory/cleared.h"
 
@@ -14,7 +14,7 @@ struct cleared_cell {
     uint32_t stamp;
     struct cleared_key key;
     bool indexed;
-    uint32_t older; /* as long as it is the newest */
+    uint32_t older; /* valid while this is the newest */
 };
 
 #define CELL_BYTES ((sizeof(struct cleared_cell) + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT)
@@ -137,20 +137,20 @@ bool cleared_relocate(struct cleared *cleared)
         struct cleared_cell *cell = slab_at(slab, at);
         uint32_t next = cell->newer;
         if (slab_is_retiring(slab, at)) {
-            uint32_t moved = slab_alloc(slab, CELL_BYTES);
-            if (moved == 0)
+            uint32_t relocated = slab_alloc(slab, CELL_BYTES);
+            if (relocated == 0)
                 return false;
-            memcpy(slab_at(slab, moved), cell, sizeof(*cell));
+            memcpy(slab_at(slab, relocated), cell, sizeof(*cell));
             if (cell->indexed)
-                table_replace(&cleared->table, key_hash(cleared, &cell->key), at, moved);
+                table_replace(&cleared->table, key_hash(cleared, &cell->key), at, relocated);
             if (before == 0)
-                cleared->oldest = moved;
+                cleared->oldest = relocated;
             else
-                ((struct cleared_cell *)slab_at(slab, before))->newer = moved;
+                ((struct cleared_cell *)slab_at(slab, before))->newer = relocated;
             if (next == 0)
-                cleared->newest = moved;
+                cleared->newest = relocated;
             slab_free(slab, at, CELL_BYTES);
-            at = moved;
+            at = relocated;
         }
         before = at;
         at = next;

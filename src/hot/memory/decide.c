@@ -1,15 +1,19 @@
 /*
- * Setting and clearing a reaction: look, make room, then change everything at once. Whatever can
- * fail or has to be waited for comes before the first change, so a refusal leaves nothing behind.
- * The item's shard is locked only for the second half.
+ * Setting and clearing a reaction: look up the old state, allocate memory, then change everything at once.
+ * All steps that can fail or have to wait come before the first change, so a refused request has no
+ * effect. The item's shard is locked only for the second half.
  *
- * Where a reaction is looked for, in this order: the shelf; the warm shelf, with what was read of the
- * store lately; a shelf that is complete ends it there. Then the filters: no means no. Then what was
- * cleared lately and the store may still have; what was asked for lately and not found. Only then
- * it takes the store, and a worker that has read it (load.h).
+ * A reaction is looked up in this order:
  *
- * Replay goes the same way, except that it does not ask whether a recorded change is one, and does
- * not wait for an item's counters: it notes what is to be added to them in a partial row.
+ *   1. the shelf, and the warm shelf, which has what was lately read from the store. If the shelf is
+ *      complete, the search ends here.
+ *   2. the filters. If they say no, the reaction is not set.
+ *   3. the notes of reactions that were cleared lately and that the store may still have
+ *   4. the notes of reactions that were lately looked for and not found
+ *   5. the store, which a worker reads (load.h)
+ *
+ * Replay uses the same code with two differences. It does not check whether a recorded change changes
+ * anything, and it does not wait for an item's counters, but notes in a partial row what must be added.
  */
 #include <string.h>
 
@@ -17,27 +21,27 @@
 #include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 
-#define TRIM_MOST   2 /* entries that one more lets go: shelves that grew while pinned shrink again */
+#define TRIM_MOST   2 /* entries evicted for each new one, so that long shelves become shorter */
 #define EXPIRE_MOST 4
-#define DROP_MOST   2 /* shelves that one more lets go, likewise */
+#define DROP_MOST   2 /* shelves evicted for each new one */
 
 enum where {
     ABSENT,
     ON_SHELF,
     IN_STORE,
-    NOT_HOT, /* only the store knows */
+    NOT_HOT, /* only the store has the answer */
 };
 
 struct found {
     enum where where;
     uint8_t kind;
-    bool incomplete; /* there may be more in the store than on the shelf */
+    bool incomplete; /* the store may have reactions that are not on the shelf */
     uint32_t time_s; /* IN_STORE */
     struct shelf *shelf;
-    struct shelf_place place;
+    struct shelf_slot slot;
 };
 
-/* One SET or CLEAR on its way. */
+/* One SET or CLEAR that is being decided. */
 struct decision {
     struct hot_memory *hot;
     struct user_shard *users;
@@ -48,16 +52,19 @@ struct decision {
     struct item item;
     uint32_t time_s;
     uint8_t kind;
-    struct user_row *row;                 /* NULL: an unknown user */
-    struct shelf *sole;                   /* SET: it will not be the only one any more */
+    struct user_row *row;                 /* NULL: the user has no row */
+    struct shelf *sole;                   /* SET: the shelf that loses SHELF_SOLE, or NULL */
     struct found wanted;                  /* the reaction itself */
-    struct found others[LIMIT_EXCLUSIVE]; /* what is cleared: SET: kinds that cannot be beside it */
-    uint32_t gone[LIMIT_EXCLUSIVE];       /* cells that say so of what is cleared */
+    struct found others[LIMIT_EXCLUSIVE]; /* what is cleared; SET: the exclusive kinds */
+    uint32_t gone[LIMIT_EXCLUSIVE];       /* cells of the notes for what is cleared */
     uint32_t other_count;
     uint32_t gone_count;
 };
 
-/* The user's shard is locked from here to decision_end. Filled by hand: most of it stays unused. */
+/*
+ * The user's shard is locked from here to decision_end. Members are set one by one, because most of the
+ * struct stays unused.
+ */
 static void decision_begin(struct decision *decision, struct hot_memory *hot,
                            struct hot_trail trail, const struct hot_reads *reads)
 {
@@ -109,25 +116,25 @@ static struct cleared_key key_of(const struct decision *decision, uint8_t kind)
     return (struct cleared_key){.user = decision->user, .item = decision->item, .kind = kind};
 }
 
-/* On a shelf of this sort? The shelf is returned also if it is not. */
-static struct shelf *find_on_shelf(const struct decision *decision, uint8_t sort,
+/* Looks on the shelf, or on the warm one. Returns the shelf, also if the reaction is not on it. */
+static struct shelf *find_on_shelf(const struct decision *decision, uint8_t warm,
                                    struct found *found)
 {
     struct shelf *shelf =
-        user_shelf(decision->users, decision->row, found->kind, decision->item, sort);
+        user_shelf(decision->users, decision->row, found->kind, decision->item, warm);
     if (shelf == NULL)
         return NULL;
-    struct shelf_place place =
+    struct shelf_slot slot =
         shelf_find(&decision->users->slab, shelf, decision->hot->scan, decision->item.id);
-    if (place.chunk != 0) {
+    if (slot.chunk != 0) {
         found->where = ON_SHELF;
         found->shelf = shelf;
-        found->place = place;
+        found->slot = slot;
     }
     return shelf;
 }
 
-/* In the store? The filters have not said no. */
+/* Looks in what was read from the store. Called if the filters have not said no. */
 static void find_in_store(const struct decision *decision, struct found *found)
 {
     struct cleared_key key = key_of(decision, found->kind);
@@ -168,7 +175,7 @@ static struct found find(const struct decision *decision, uint8_t kind)
     return found;
 }
 
-static bool is_live(const struct found *found)
+static bool is_set(const struct found *found)
 {
     return found->where == ON_SHELF || found->where == IN_STORE;
 }
@@ -181,7 +188,7 @@ static const struct exclusive_group *group_of(const struct hot_memory *hot, uint
                : &exclusive->groups[exclusive->group_of[kind] - 1];
 }
 
-/* Finds the others of the group; false if one of them takes the store. */
+/* Finds the other kinds of the group; false if one of them needs the store. */
 static bool find_group(struct decision *decision)
 {
     const struct exclusive_group *group = group_of(decision->hot, decision->kind);
@@ -191,7 +198,7 @@ static bool find_group(struct decision *decision)
         struct found found = find(decision, group->kinds[i]);
         if (found.where == NOT_HOT)
             return false;
-        if (is_live(&found))
+        if (is_set(&found))
             decision->others[decision->other_count++] = found;
     }
     return true;
@@ -213,7 +220,7 @@ void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *req
     }
 }
 
-/* Notes that the others are cleared, for as long as the store may say otherwise. */
+/* Adds notes that the others are cleared, because the store may still have them for a while. */
 static bool gone_reserve(struct decision *decision)
 {
     struct cleared *cleared = &decision->users->cleared;
@@ -237,7 +244,7 @@ static void gone_release(struct decision *decision)
         cleared_give_up(&decision->users->cleared, decision->gone[--decision->gone_count]);
 }
 
-/* The event's stamp. What is cleared without anything being set is one event all the same. */
+/* Records one event, also if several kinds are cleared and none is set. Returns its stamp. */
 static uint32_t decision_append(const struct decision *decision, enum event_type type)
 {
     if (decision->hot->journal == NULL)
@@ -265,10 +272,10 @@ static uint32_t decision_record(const struct decision *decision, enum event_type
 static void forget(struct decision *decision, const struct found *found)
 {
     if (found->where == ON_SHELF)
-        user_remove(decision->users, decision->row, found->shelf, found->place);
+        user_remove(decision->users, decision->row, found->shelf, found->slot);
 }
 
-/* Takes one off for each of the others, in the same step as the rest; the row has room. */
+/* Subtracts 1 from the counter of each of the others, in the same step as the rest. The row has room. */
 static void gone_commit(struct decision *decision, struct item_row *row, uint32_t stamp)
 {
     for (uint32_t i = 0; i < decision->other_count; i++)
@@ -277,7 +284,7 @@ static void gone_commit(struct decision *decision, struct item_row *row, uint32_
         cleared_stamp(&decision->users->cleared, decision->gone[i], stamp);
 }
 
-/* What is too much for a shelf and clean leaves it; what is left over is the keeper's. */
+/* Evicts clean entries of a shelf that is too long. The keeper evicts what remains too much. */
 static void shelf_trim(struct decision *decision, struct shelf *shelf)
 {
     struct hot_memory *hot = decision->hot;
@@ -295,7 +302,7 @@ static void shelf_trim(struct decision *decision, struct shelf *shelf)
         decision->users->long_shelves = true;
 }
 
-/* With everything reserved and the item's shard locked. */
+/* Called with everything reserved and the item's shard locked. */
 static void set_commit(struct decision *decision, struct user_room *room, struct item_row *row)
 {
     uint32_t stamp = decision_record(decision, EVENT_SET);
@@ -314,7 +321,7 @@ static void set_commit(struct decision *decision, struct user_room *room, struct
     shelf_trim(decision, shelf);
 }
 
-/* The item's row with room for all that changes. */
+/* Gets the item's row, with room for all counters that change. */
 static enum status item_prepare(struct decision *decision, int64_t delta, struct item_row **row)
 {
     const struct found *gone = decision->others;
@@ -347,8 +354,9 @@ static enum status item_prepare(struct decision *decision, int64_t delta, struct
 }
 
 /*
- * A shelf is about to be made. If there is none of the other width, nor anything in the store, it is
- * the only one; if that other one is, then there is nothing of this width in the store.
+ * Called before a shelf is made. If there is no shelf of the other width and the store has nothing for
+ * one, the new shelf is the only one (SHELF_SOLE). If the shelf of the other width has SHELF_SOLE, the
+ * store has nothing of this width, and that shelf loses the flag.
  */
 static void note_widths(struct decision *decision, struct user_room *room)
 {
@@ -366,8 +374,8 @@ static void note_widths(struct decision *decision, struct user_room *room)
 }
 
 /*
- * A shelf is about to be made. Past so many it is only in the place of another one, which the store
- * has; those of the same type are left alone, for the reactions to be cleared are on them.
+ * Called before a shelf is made. If the user has too many shelves already, the new one must replace a
+ * clean one. Shelves of the same type are not evicted, because the reactions to be cleared are on them.
  */
 static bool shelf_is_allowed(struct decision *decision)
 {
@@ -384,7 +392,7 @@ static bool shelf_is_allowed(struct decision *decision)
     return dropped > 0;
 }
 
-/* The others to go are known and located. */
+/* Sets the reaction. The others to be cleared have been found. */
 static enum status set_change(struct decision *decision)
 {
     struct user_room room;
@@ -415,7 +423,7 @@ static enum status set_change(struct decision *decision)
     return status;
 }
 
-/* The others go, at least one of them, and nothing is set. */
+/* Clears the others, of which there is at least one, and sets nothing. */
 static enum status clear_change(struct decision *decision)
 {
     enum status status = STATUS_NO_MEMORY;
@@ -445,7 +453,7 @@ static enum hot_need decision_answer(struct hot_memory *hot, struct hot_request 
     return status == STATUS_NO_MEMORY && hot->store != NULL ? NEED_MEMORY : NEED_NOTHING;
 }
 
-/* What was read is not read again: for the next who asks, or for this one once it has the item. */
+/* Caches what was read, for the next request, or for this one after it has loaded the item. */
 static void keep_warm(struct decision *decision, const struct found *found)
 {
     if (found->where == IN_STORE)
@@ -453,7 +461,7 @@ static void keep_warm(struct decision *decision, const struct found *found)
                         found->kind, decision->item, found->time_s);
 }
 
-/* FEED has to know which kinds there are. */
+/* Notes that this kind exists, for FEED. */
 static void kind_note(struct hot_memory *hot, uint8_t kind)
 {
     _Atomic uint64_t *word = &hot->kinds[kind >> 6];
@@ -468,8 +476,8 @@ void hot_memory_know_kind(struct hot *base, uint8_t kind)
 }
 
 /*
- * What is set already may still have others of its group beside it, from before they were declared
- * exclusive: those go all the same. The answer is about the reaction that was named, so it is 0 then.
+ * A reaction may be set already together with others of its group, from before they were declared
+ * exclusive. Then the others are cleared as well. The answer is about the named reaction, so it is 0.
  */
 enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, const struct hot_reads *reads)
@@ -478,18 +486,18 @@ enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request
     kind_note(hot, request->name);
     decision_begin_request(&decision, hot, request, trail, reads);
     decision.wanted = find(&decision, decision.kind);
-    bool known = decision.wanted.where != NOT_HOT && find_group(&decision);
+    bool is_decidable = decision.wanted.where != NOT_HOT && find_group(&decision);
     bool change = decision.wanted.where == ABSENT;
     enum status status = STATUS_OK;
-    if (known && change)
+    if (is_decidable && change)
         status = set_change(&decision);
-    else if (known && decision.other_count > 0)
+    else if (is_decidable && decision.other_count > 0)
         status = clear_change(&decision);
     keep_warm(&decision, &decision.wanted);
     for (uint32_t i = 0; status == STATUS_BLOCKED && i < decision.other_count; i++)
         keep_warm(&decision, &decision.others[i]);
     decision_end(&decision);
-    return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
+    return is_decidable ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
 
 enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *request,
@@ -498,8 +506,8 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
     struct decision decision;
     decision_begin_request(&decision, hot, request, trail, reads);
     decision.wanted = find(&decision, decision.kind);
-    bool known = decision.wanted.where != NOT_HOT;
-    bool change = is_live(&decision.wanted);
+    bool is_decidable = decision.wanted.where != NOT_HOT;
+    bool change = is_set(&decision.wanted);
     enum status status = STATUS_OK;
     if (change) {
         decision.others[decision.other_count++] = decision.wanted;
@@ -508,10 +516,10 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
     if (status == STATUS_BLOCKED)
         keep_warm(&decision, &decision.wanted);
     decision_end(&decision);
-    return known ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
+    return is_decidable ? decision_answer(hot, request, status, change) : NEED_REACTIONS;
 }
 
-/* No kind is cleared twice, or by itself, and not more than a group can have. */
+/* No kind may be cleared twice or by itself, and no more kinds than a group can have. */
 static bool cleared_is_sound(const struct event *event)
 {
     struct kind_set seen = {0};
@@ -526,14 +534,14 @@ static bool cleared_is_sound(const struct event *event)
     return true;
 }
 
-/* What a recorded change cleared: on a shelf, or in the store, but somewhere. */
+/* Finds what a recorded change cleared. It must be on a shelf or in the store. */
 static enum status find_cleared(struct decision *decision, uint8_t kind)
 {
     struct found *found = &decision->others[decision->other_count++];
     *found = find(decision, kind);
     if (found->where == NOT_HOT)
         found->where = IN_STORE;
-    return is_live(found) ? STATUS_OK : STATUS_DAMAGED;
+    return is_set(found) ? STATUS_OK : STATUS_DAMAGED;
 }
 
 enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *event,
@@ -544,7 +552,8 @@ enum status hot_memory_apply_set(struct hot_memory *hot, const struct event *eve
     kind_note(hot, event->name);
     struct decision decision;
     decision_begin_event(&decision, hot, event, trail);
-    decision.wanted = (struct found){.where = ABSENT, .kind = event->name}; /* its event says so */
+    decision.wanted = (struct found){.where = ABSENT,
+                                     .kind = event->name}; /* the event says that it was not set */
     decision.wanted.incomplete =
         hot->filters != NULL &&
         filters_may_have_shelf(hot->filters, event->user, event->name, event->item.type);

@@ -1,6 +1,6 @@
 /*
- * Walks the tables bucket by bucket, one shard locked at a time: each shard is seen as it was at
- * one moment, but not all at the same.
+ * Visits the tables bucket by bucket, with one shard locked at a time: each shard is seen as it was at
+ * one moment, but different shards at different moments.
  */
 #include "base/assert.h"
 #include "hot/memory/hot_memory_priv.h"

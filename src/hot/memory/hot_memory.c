@@ -1,4 +1,4 @@
-/* Opening, what the port says of admission and the journal, stats, closing. */
+/* Opening and closing the tier, statistics, and the functions of the port for admission and release. */
 #include "hot/memory/hot_memory_priv.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "filter/filters.h"
 
-/* A worker of the pool, on what was submitted. */
+/* Called by a worker of the pool to run a submission. */
 static void run_requests(void *context, unsigned worker, struct hot_request *requests, size_t count,
                          struct hot_scratch *scratch)
 {
@@ -26,6 +26,7 @@ static void run_submission(void *context, struct pool_worker *worker,
 int hot_memory_start_workers(struct hot *base, unsigned count)
 {
     struct hot_memory *hot = hot_memory_of(base);
+    ASSERT(hot->workers.workers == NULL);
     return pool_start(&hot->workers, count, hot->timeline, run_submission, base);
 }
 
@@ -130,7 +131,7 @@ static void hot_memory_refuse_writes(struct hot *base)
     atomic_store(&hot_memory_of(base)->admission.stopping, true);
 }
 
-/* They ask the journal, so it must still be open. Also if they never started. */
+/* The threads use the journal, so it must still be open. Also allowed if they never started. */
 static void hot_memory_stop(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
@@ -187,8 +188,8 @@ static uint64_t stored_position(struct hot_memory *hot)
 }
 
 /*
- * Every shard is put in a state that can be destroyed, whether or not there was memory. What a store
- * has is on no board yet.
+ * Initialises every shard, so that it can be destroyed even if there was no memory. If there is a store,
+ * its items are on no board yet.
  */
 static bool shards_init(struct hot_memory *hot)
 {
@@ -220,14 +221,14 @@ static struct hot_memory *hot_memory_alloc(struct memory_budget *budget)
 }
 
 /*
- * Of each shard two pages stay whatever is evicted: the one it fills, and that of its table. There must
- * be some more, to be emptied for whoever comes next.
+ * Each shard keeps two pages, whatever is evicted: the page that it fills, and the page of its table.
+ * There must be some more pages, which can be emptied for the next request that needs memory.
  */
 #define PAGES_STAYING (2 * LIMIT_SHARDS * 2)
 #define PAGES_LEAST   (PAGES_STAYING + PAGES_STAYING / 4)
 
-/* What has to move out of a page fits in another, or with gaps between cells in two. */
-#define MOVE_PAGES 2
+/* The data of a page that is emptied fits into one other page, or into two if there are gaps. */
+#define RELOCATE_PAGES 2
 
 uint64_t hot_memory_least(uint64_t budget_bytes)
 {
@@ -236,8 +237,8 @@ uint64_t hot_memory_least(uint64_t budget_bytes)
 
 static bool pool_keep(struct slab_pool *pool, bool least)
 {
-    uint64_t pages = least ? PAGES_LEAST - MOVE_PAGES : 0;
-    return slab_pool_keep(pool, pages * SLAB_PAGE_BYTES, MOVE_PAGES);
+    uint64_t pages = least ? PAGES_LEAST - RELOCATE_PAGES : 0;
+    return slab_pool_keep(pool, pages * SLAB_PAGE_BYTES, RELOCATE_PAGES);
 }
 
 struct hot *hot_memory_open(const struct hot_memory_options *options)
@@ -288,12 +289,14 @@ void hot_memory_set_journal(struct hot *base, struct journal *journal)
 
 void hot_memory_bound_lag(struct hot *base, uint64_t slow_bytes, uint64_t max_bytes)
 {
+    ASSERT(slow_bytes <= max_bytes);
     hot_memory_of(base)->admission.lag_slow = slow_bytes;
     hot_memory_of(base)->admission.lag_max = max_bytes;
 }
 
 void hot_memory_set_reach(struct hot *base, hot_reach_fn *reach, void *context)
 {
+    ASSERT(hot_memory_of(base)->workers.workers == NULL);
     hot_memory_of(base)->reach = reach;
     hot_memory_of(base)->reach_context = context;
 }
@@ -332,5 +335,5 @@ void hot_memory_store_failed(struct hot *base, const char *why)
 
 enum status hot_memory_logged_state(struct hot *base)
 {
-    return hot_memory_of(base)->admission.told;
+    return hot_memory_of(base)->admission.logged;
 }

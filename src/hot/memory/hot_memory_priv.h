@@ -1,7 +1,7 @@
 /*
- * What the files of the hot tier in memory share. Order of locks: a user shard, an item shard, then
- * whatever the journal takes for itself; never two shards of one side, and none while the store is
- * asked.
+ * What the files of the hot tier in memory share. Order of locks: a user shard, an item shard, then the
+ * locks inside the journal. No thread holds two user shards or two item shards at the same time, and no
+ * thread holds a shard while it reads the store.
  */
 #ifndef LAUD_HOT_MEMORY_PRIV_H
 #define LAUD_HOT_MEMORY_PRIV_H
@@ -24,7 +24,7 @@
 #include "query/removal_progress.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
-#define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* items hash otherwise than users */
+#define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* so that items and users have different hashes */
 #define WARM_MAX         64                    /* reactions on one warm shelf */
 
 struct hot_memory {
@@ -35,12 +35,12 @@ struct hot_memory {
     uint32_t item_ttl_s;
     uint32_t token_ttl_s;
     uint64_t token_max;
-    uint64_t token_found_max; /* that a start may find remembered */
+    uint64_t token_found_max; /* how many tokens of earlier runs a start accepts */
     uint64_t seed;
     scan_fn *scan;
-    struct store_reader *store; /* NULL: there is none, and all that is set is in memory */
+    struct store_reader *store; /* NULL: there is no store, and everything is in memory */
     struct store_admin *admin;  /* of the same store */
-    struct filters *filters;    /* before it */
+    struct filters *filters;    /* asked before the store */
     struct journal *journal;    /* NULL while replaying */
     const struct exclusive *exclusive;
     struct slab_pool *pool;
@@ -48,19 +48,19 @@ struct hot_memory {
     uint32_t replay_stamp; /* of the events being replayed */
     hot_reach_fn *reach;   /* NULL: there is no projector */
     void *reach_context;
-    hot_trend_fn *trend; /* NULL: windows are not kept */
+    hot_trend_fn *trend; /* NULL: windowed boards are not kept */
     void *trend_context;
     struct timeline *timeline; /* NULL: recorded times are those of the clock */
 
-    _Alignas(64) _Atomic uint64_t token_count; /* over all shards, reserved ones included */
-    _Atomic uint32_t token_sweep_s;            /* when all shards were last looked through */
-    _Atomic uint64_t kinds[4];                 /* every kind there is, as a kind_set */
-    _Atomic uint32_t floor_s;                  /* no decision is made before this; only grows */
-    _Atomic bool refused; /* without a store: memory refused a change, and none was made since */
+    _Alignas(64) _Atomic uint64_t token_count; /* in all shards, including reserved tokens */
+    _Atomic uint32_t token_expired_s;          /* when old tokens of all shards were last removed */
+    _Atomic uint64_t kinds[4];                 /* all kinds that exist, as a kind_set */
+    _Atomic uint32_t floor_s; /* the earliest time of the next decision; only grows */
+    _Atomic bool refused;     /* without a store: the last change was refused for lack of memory */
 
     struct admission admission;
-    struct pool workers;                    /* behind hot_submit */
-    struct hot_pacer pacers[LIMIT_WORKERS]; /* each that of the worker with its number */
+    struct pool workers;                    /* they run submissions */
+    struct hot_pacer pacers[LIMIT_WORKERS]; /* by the number of the worker */
 
     struct loads loads;
     struct keeper keeper;
@@ -79,8 +79,8 @@ struct hot_trail {
 };
 
 /*
- * Takes note of how a change ended. Without a store this is how readiness knows whether writes fit:
- * there may be room in pages that are taken, where no further page can be had.
+ * Notes whether a change was refused for lack of memory. Without a store, readiness depends on this
+ * note: even if no further page can be allocated, pages in use may still have room.
  */
 static inline void hot_note_room(struct hot_memory *hot, enum status status, bool changed)
 {
@@ -125,14 +125,14 @@ static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item it
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED) >> SHARD_BITS | shard << SHARD_SHIFT;
 }
 
-/* A reaction as load_claim knows it. */
+/* The key of a reaction for load_claim. */
 static inline uint64_t claim_of(const struct hot_memory *hot, uint64_t user_hash, struct item item,
                                 uint8_t kind)
 {
     return hash_3(user_hash, item_hash(item, hot->seed), kind);
 }
 
-/* What a filter said, counted if it said no; `denied` is that of a shard that is locked. */
+/* Returns what a filter said, and counts if it said no. `denied` belongs to a shard that is locked. */
 static inline bool filter_said(uint64_t *denied, bool maybe)
 {
     *denied += !maybe;
@@ -140,8 +140,9 @@ static inline bool filter_said(uint64_t *denied, bool maybe)
 }
 
 /*
- * SET, CLEAR and ADD: what has to be waited for first; if nothing, the request's status and value
- * are set. `reads` is what a worker has read of the store for this request, NULL on an I/O thread.
+ * Run SET, CLEAR and ADD. They return what the request has to wait for; if that is NEED_NOTHING, its
+ * status and value are set. `reads` is what a worker has read from the store for this request; NULL on an
+ * I/O thread.
  */
 enum hot_need hot_memory_set(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail, const struct hot_reads *reads);
@@ -150,13 +151,15 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail);
 
-/* How many tokens there may be, once it is known whether there is a store. */
+/* Sets how many tokens there may be. hot->store must be set before. */
 void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes);
-/* Lets tokens go whose time is over, also where nobody adds any more. */
+/* Removes expired tokens in all shards, so that they go also if there are no further additions. */
 void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s);
 
-/* The time of a decision: no earlier than any before it. Under the lock of the user, or of
- * an addition's item. */
+/*
+ * The time of a decision, which is not earlier than that of any decision before it. Called under the lock
+ * of the user's shard or, for an addition, of the item's shard.
+ */
 static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
 {
     uint32_t floor = atomic_load_explicit(&hot->floor_s, memory_order_relaxed);
@@ -165,7 +168,7 @@ static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
     return time_s > floor ? time_s : floor;
 }
 
-/* The keys a SET or CLEAR may have to know about. */
+/* Lists the reactions whose old state a SET or CLEAR may need. */
 void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *request,
                      struct hot_reads *reads);
 
@@ -179,22 +182,23 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
 
 /*
  * Runs a request of one action. A worker gives its number and may wait; an I/O thread gives
- * LOAD_NOBODY. False: it needs the store, or memory that only the keeper can free, and the caller is
- * an I/O thread; then nothing has changed. An action that needs a store is called only if there is one.
+ * LOAD_NOBODY. Returns false if the caller is an I/O thread and the request needs the store, or memory
+ * that only the keeper can free; then nothing has changed. An action that needs a store is called only
+ * if there is one.
  */
 typedef bool hot_action_fn(struct hot_memory *hot, struct hot_request *request,
                            struct hot_trail trail, struct hot_scratch *scratch, unsigned worker);
 
 hot_action_fn hot_memory_ask;    /* read.c */
-hot_action_fn hot_memory_counts; /* likewise */
-hot_action_fn hot_memory_feed;   /* likewise */
+hot_action_fn hot_memory_counts; /* read.c */
+hot_action_fn hot_memory_feed;   /* read.c */
 hot_action_fn hot_memory_top;    /* top.c */
 
 /* run.c: hot_try. */
 size_t hot_memory_try(struct hot *hot, struct hot_request *requests, size_t count,
                       struct hot_scratch *scratch);
 
-/* Has the store brought to a position: OK, LAGGING (not within the time) or STORE_FAILED (never). */
+/* Has the store brought to a position: OK, LAGGING (not in time) or STORE_FAILED (never). May wait. */
 static inline enum status hot_memory_reach(struct hot_memory *hot, uint64_t position,
                                            unsigned timeout_ms)
 {
@@ -205,11 +209,17 @@ static inline enum status hot_memory_reach(struct hot_memory *hot, uint64_t posi
                : status;
 }
 
-/* Puts what the store has on a warm shelf, if there is memory for that. Under the user's lock. */
+/*
+ * Puts a reaction that was read from the store on a warm shelf, if there is memory for it. Called under
+ * the lock of the user's shard.
+ */
 void hot_memory_warm(struct hot_memory *hot, struct user_shard *shard, uint64_t hash,
                      struct id user, uint8_t kind, struct item item, uint32_t time_s);
 
-/* dump.c: everything that is live, in no order, one shard locked at a time; for tests and tools. */
+/*
+ * dump.c: visits all reactions that are set and all counters, in no order, and locks one shard at a time.
+ * For tests and tools.
+ */
 struct hot_memory_visitor {
     void (*reaction)(void *context, struct id user, uint8_t kind, struct item item,
                      uint32_t time_s); /* those on shelves, newest chunk first */

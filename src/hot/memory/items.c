@@ -1,6 +1,6 @@
 /*
- * One allocation holds the key, all values and all names, so that reading an item's counters is one
- * cache line more often than not. Values come before names to be aligned without padding.
+ * One allocation has the key, all values and all names, so that reading an item's counters mostly touches
+ * one cache line. Values come before names, so that they are aligned without padding.
  */
 #include "hot/memory/items.h"
 
@@ -110,7 +110,7 @@ uint32_t item_cell(const struct item_shard *shard, uint64_t hash, struct item it
     }
 }
 
-/* Index of a counter, or the row's count. */
+/* The index of a counter; the row's count if there is no such counter. */
 static uint32_t row_index(const struct item_row *row, uint8_t name)
 {
     const uint8_t *names = row_names(row);
@@ -148,8 +148,8 @@ static uint32_t row_make(struct item_shard *shard, uint64_t hash, struct item it
     return cell;
 }
 
-/* Moves the row to a cell of another form, or of the same elsewhere; 0: no memory. */
-static uint32_t row_move(struct item_shard *shard, uint64_t hash, uint32_t old_cell, uint8_t flags)
+/* Copies the row to another cell, with these flags, and frees the old cell; 0: no memory. */
+static uint32_t row_copy(struct item_shard *shard, uint64_t hash, uint32_t old_cell, uint8_t flags)
 {
     struct item_row *old = slab_at(&shard->slab, old_cell);
     struct item_row head;
@@ -170,7 +170,7 @@ static uint32_t row_move(struct item_shard *shard, uint64_t hash, uint32_t old_c
     return cell;
 }
 
-/* Room for a counter, new or not, that becomes `value`. Returns the row's cell; 0: no memory. */
+/* Makes room for a counter, new or not, with this value. Returns the row's cell; 0: no memory. */
 static uint32_t row_widen(struct item_shard *shard, uint64_t hash, uint32_t cell, uint32_t index,
                           int64_t value)
 {
@@ -180,7 +180,7 @@ static uint32_t row_widen(struct item_shard *shard, uint64_t hash, uint32_t cell
         flags += STEP_ONE;
     if (value != (int32_t)value)
         flags |= ITEM_LONG;
-    return flags == row->flags ? cell : row_move(shard, hash, cell, flags);
+    return flags == row->flags ? cell : row_copy(shard, hash, cell, flags);
 }
 
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
@@ -194,7 +194,7 @@ enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item it
     uint32_t index = row_index(row, name);
     int64_t value = index == row->count ? 0 : row_get(row, index);
     if (__builtin_add_overflow(value, delta, &value) && !(row->flags & ITEM_PARTIAL))
-        return STATUS_COUNTER_OVERFLOW; /* a partial value wraps, and back when it is completed */
+        return STATUS_COUNTER_OVERFLOW; /* a partial value may wrap: completing it makes it right again */
     uint32_t widened = row_widen(shard, hash, *cell, index, value);
     if (widened == 0)
         return STATUS_NO_MEMORY;
@@ -223,8 +223,8 @@ int64_t item_add(struct item_shard *shard, struct item_row *row, uint8_t name, i
     return value;
 }
 
-/* Whatever the boards have of it, this is what it is. */
-static void row_tell_boards(struct item_shard *shard, const struct item_row *row)
+/* Puts the values of the row on their boards, whatever the boards had before. */
+static void row_update_boards(struct item_shard *shard, const struct item_row *row)
 {
     const uint8_t *names = row_names(row);
     for (uint32_t i = 0; i < row->count; i++)
@@ -257,7 +257,7 @@ bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
         item_add(shard, row, values[i].name, values[i].value, row->stamp);
     row->flags &= (uint8_t)~ITEM_PARTIAL;
     if (!fresh)
-        row_tell_boards(shard, row);
+        row_update_boards(shard, row);
     return true;
 }
 
@@ -271,7 +271,7 @@ void item_evict(struct item_shard *shard, uint64_t hash, uint32_t cell)
 bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell)
 {
     const struct item_row *row = slab_at(&shard->slab, cell);
-    return row_move(shard, hash, cell, row->flags) != 0;
+    return row_copy(shard, hash, cell, row->flags) != 0;
 }
 
 uint32_t item_read(const struct item_row *row, struct hot_counter *out)

@@ -1,10 +1,10 @@
 /*
- * One shard of items: from an item to the one compact row that holds all its counters. Values take
- * 4 bytes each while all of the row's fit, 8 from then on; a row that outgrows its cell moves to a
- * larger one. An item with four counters of 4 bytes is a row of 40, with up to three it is half a
- * cache line.
+ * One shard of items: a table from an item to the one compact row that has all its counters. Each value
+ * takes 4 bytes, until one of the row's values needs 8; then all of them take 8. A row that becomes too
+ * large for its cell is copied to a larger one. A row with four counters of 4 bytes has 40 bytes, and one
+ * with up to three has 32 bytes, half a cache line.
  *
- * Used under the shard's lock.
+ * All functions are called under the shard's lock. The rows belong to the shard's slab.
  */
 #ifndef LAUD_HOT_MEMORY_ITEMS_H
 #define LAUD_HOT_MEMORY_ITEMS_H
@@ -24,21 +24,21 @@
 enum {
     ITEM_WIDE = 1,       /* the id has 16 bytes */
     ITEM_LONG = 2,       /* values of 8 bytes */
-    ITEM_AGE = 0x0c,     /* how many rounds of the keeper ago it was last used */
-    ITEM_AGE_ONE = 0x04, /* one of them */
-    ITEM_STEP = 0x70,    /* capacity: 0: 3, 1: 4, and from there on doubled */
-    ITEM_PARTIAL = 0x80, /* what the store had at start is still to be added to its values */
+    ITEM_AGE = 0x0c,     /* the number of keeper rounds since the row was last used */
+    ITEM_AGE_ONE = 0x04, /* one round */
+    ITEM_STEP = 0x70,    /* capacity: 0: 3 counters, 1: 4, and each further step doubles it */
+    ITEM_PARTIAL = 0x80, /* the values that the store had at the start must still be added */
 };
 
 #define ITEM_ROW_SHORT 32 /* bytes of a row with up to three short counters: half a cache line */
-#define ITEM_ROW_USUAL 40 /* with four */
+#define ITEM_ROW_USUAL 40 /* bytes of a row with four short counters */
 
 struct item_row {
     uint64_t id_lo;
     uint32_t stamp; /* of its last change, see clean.h */
     uint16_t type;
     uint8_t flags;
-    uint8_t count;   /* counters */
+    uint8_t count;   /* of counters */
     uint64_t rest[]; /* the id's upper half if wide, the values, then the names */
 };
 
@@ -46,9 +46,9 @@ struct item_shard {
     _Alignas(64) pthread_mutex_t lock;
     struct table table;
     struct tokens tokens;
-    uint64_t denied; /* questions that a filter answered with no */
+    uint64_t denied; /* lookups that a filter answered with no */
     struct slab slab;
-    struct board_shard boards; /* item_shard_init leaves it all zero: none are kept */
+    struct board_shard boards; /* all zero after item_shard_init: no boards are kept */
 };
 
 bool item_shard_init(struct item_shard *shard, struct slab_pool *pool);
@@ -69,29 +69,29 @@ static inline struct item_row *item_find(const struct item_shard *shard, uint64_
     return item_at(shard, item_cell(shard, hash, item));
 }
 
-/* Value of a counter; 0 if there is none, also for row NULL. */
+/* The value of a counter; 0 if there is no such counter or the row is NULL. */
 int64_t item_value(const struct item_row *row, uint8_t name);
 
 /*
- * Makes room for adding delta to a counter, so that item_add cannot fail; nothing that can be read
- * changes. *cell is the row's, which may move; 0: it is made, with `flags` (0 or ITEM_PARTIAL). OK,
- * COUNTER_OVERFLOW or NO_MEMORY.
+ * Makes room for adding delta to a counter, so that item_add cannot fail. No value changes. *cell is the
+ * cell of the row and changes if the row is copied to another cell. If *cell is 0, a row is made with
+ * `flags` (0 or ITEM_PARTIAL). Returns OK, COUNTER_OVERFLOW or NO_MEMORY.
  */
 enum status item_reserve(struct item_shard *shard, uint64_t hash, struct item item, uint8_t name,
                          int64_t delta, uint8_t flags, uint32_t *cell);
-/* After that; returns the new value. The board of the counter is told, but not of a partial row. */
+/* Called after item_reserve; returns the new value. Updates the board, unless the row is partial. */
 int64_t item_add(struct item_shard *shard, struct item_row *row, uint8_t name, int64_t delta,
                  uint32_t stamp);
 
 /*
- * Adds what the store has to a partial row, or makes a row of it if there is none; a row that is
- * there and not partial stays as it is. The boards are told of one that was partial and is complete
- * now. False: no memory.
+ * Adds the store's values to a partial row, or makes a row with these values if there is none. A row that
+ * is not partial does not change. If a partial row becomes complete, its boards are updated. False: no
+ * memory.
  */
 bool item_fill(struct item_shard *shard, uint64_t hash, struct item item,
                const struct store_value *values, uint32_t count);
 
-/* Copies the counters that are not 0 out, by name; at most row->count; returns how many. */
+/* Copies the counters that are not 0 to `out`, ordered by name. Returns how many: at most row->count. */
 uint32_t item_read(const struct item_row *row, struct hot_counter *out);
 
 static inline void item_touch(struct item_row *row)
@@ -100,7 +100,7 @@ static inline void item_touch(struct item_row *row)
         row->flags &= (uint8_t)~ITEM_AGE;
 }
 
-/* The row at a cell, of which nothing else may hold the address, goes or moves. */
+/* Evicts the row in a cell, or copies it to another cell. No pointer to the row may be used after. */
 void item_evict(struct item_shard *shard, uint64_t hash, uint32_t cell);
 bool item_relocate(struct item_shard *shard, uint64_t hash, uint32_t cell); /* false: no memory */
 

@@ -8,18 +8,18 @@
 #include "filter/filters.h"
 #include "hot/memory/keeper_priv.h"
 
-#define ROUND_MS       100
-#define WAIT_TRIES     20
-#define FREE_PART      32 /* of the limit is kept free */
-#define FREE_MIN       MIB(1)
-#define FILTER_GROWTH  4 /* a filter's next segment is so many times its last */
-#define FILTER_PART    4 /* of the limit, at most, is kept free for that */
-#define EXPIRE_CLEARED 4096
-#define TOKENS_MS      1000 /* those whose time is over go */
-#define AGE_PARTS      2    /* rounds of ageing in a time to live */
-#define TRIM_PARTS     16
-#define CUT_MS         30000 /* between looks for shelves that are too long */
-#define WALK_MS_MIN    500   /* between walks over everything, whatever the options say */
+#define ROUND_MS        100
+#define WAIT_TRIES      20
+#define FREE_FRACTION   32 /* 1/32 of the limit is kept free */
+#define FREE_MIN        MIB(1)
+#define FILTER_GROWTH   4 /* a filter's next segment is 4 times its last one */
+#define FILTER_FRACTION 4 /* at most 1/4 of the limit is kept free for this segment */
+#define EXPIRE_CLEARED  4096
+#define TOKENS_MS       1000 /* between two removals of expired tokens */
+#define AGE_ROUNDS      2    /* rounds of ageing within --item-ttl */
+#define TRIM_ROUNDS     16
+#define CUT_MS          30000 /* between two checks for shelves that are too long */
+#define WALK_MS_MIN     500   /* between two walks over all shards, whatever the options say */
 
 void keeper_init(struct keeper *keeper)
 {
@@ -36,7 +36,7 @@ void keeper_destroy(struct keeper *keeper)
     pthread_mutex_destroy(&keeper->lock);
 }
 
-/* How much more must be freed: for the filters to grow, and for whatever comes. */
+/* How many bytes must be freed, so that the filters can grow and further writes find memory. */
 static uint64_t shortage(struct hot_memory *hot)
 {
     struct memory_budget *budget = hot->budget;
@@ -46,20 +46,21 @@ static uint64_t shortage(struct hot_memory *hot)
     uint64_t limit = budget->limit - budget->reserve;
     uint64_t left = memory_left(budget);
     uint64_t growth = FILTER_GROWTH * (live.bytes > known.bytes ? live.bytes : known.bytes);
-    if (growth > limit / FILTER_PART)
-        growth = limit / FILTER_PART;
+    if (growth > limit / FILTER_FRACTION)
+        growth = limit / FILTER_FRACTION;
     uint64_t room = filters_room(hot->filters);
     if (growth > room)
         growth = room;
     if (left < growth && slab_pool_shrink(hot->pool, growth - left) > 0)
-        left = memory_left(
-            budget); /* not always as much more: connections may go past what data may */
-    uint64_t wanted = growth + (limit / FREE_PART > FREE_MIN ? limit / FREE_PART : FREE_MIN);
+        left =
+            memory_left(budget); /* read again: connections may use more than the limit for data */
+    uint64_t wanted =
+        growth + (limit / FREE_FRACTION > FREE_MIN ? limit / FREE_FRACTION : FREE_MIN);
     uint64_t free = left + slab_pool_free_pages(hot->pool) * SLAB_PAGE_BYTES;
     return free < wanted ? wanted - free : 0;
 }
 
-/* Goes round the shards until there is enough, or each has been tried. */
+/* Empties pages of one shard after the other, until there is enough or each was tried. */
 static void relieve(struct hot_memory *hot, uint32_t now_s)
 {
     for (uint32_t i = 0; i < KEEPER_SHARDS && shortage(hot) > 0; i++) {
@@ -69,7 +70,7 @@ static void relieve(struct hot_memory *hot, uint32_t now_s)
     }
 }
 
-/* True, and noted, if so much time has passed; the first look only notes. */
+/* True if every_ms have passed; then it notes the time. The first call only notes the time. */
 static bool is_due(uint64_t *last_ms, uint64_t now_ms, uint64_t every_ms)
 {
     if (*last_ms == 0 || now_ms < *last_ms)
@@ -94,7 +95,7 @@ static void expire_cleared(struct hot_memory *hot)
 struct partial {
     struct item items[LOAD_KEYS];
     size_t count;
-    size_t left; /* that there was no room for here */
+    size_t left; /* further rows, for which `items` had no room */
 };
 
 static void partial_item(void *context, struct slab *slab, uint32_t cell)
@@ -110,8 +111,8 @@ static void partial_item(void *context, struct slab *slab, uint32_t cell)
 }
 
 /*
- * Completes the partial rows of a shard as far as can be; how many there were. Whether that went
- * well the next round tells, for another worker may have been at it, and failed.
+ * Completes the partial rows of a shard as far as possible, and returns how many there were. The next
+ * round finds out whether this succeeded, because another worker may have tried it too, and failed.
  */
 static size_t complete_shard(struct hot_memory *hot, struct item_shard *shard)
 {
@@ -134,7 +135,7 @@ static size_t complete_shard(struct hot_memory *hot, struct item_shard *shard)
 static void complete(struct hot_memory *hot)
 {
     size_t seen = 0;
-    if (hot->loads.base == NULL) /* only we write it */
+    if (hot->loads.base == NULL) /* without the lock: only this thread writes it */
         return;
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++)
         seen += complete_shard(hot, &hot->items[i]);
@@ -155,9 +156,9 @@ void keeper_round(struct hot_memory *hot, uint64_t now_ms)
     if (is_due(&keeper->expired_ms, now_ms, TOKENS_MS))
         hot_memory_expire_tokens(hot, now_s);
     relieve(hot, now_s);
-    if (is_due(&keeper->aged_ms, now_ms, hot->item_ttl_s * 1000ULL / AGE_PARTS))
+    if (is_due(&keeper->aged_ms, now_ms, hot->item_ttl_s * 1000ULL / AGE_ROUNDS))
         keeper_age_items(hot, now_s);
-    bool trim = is_due(&keeper->trimmed_ms, now_ms, hot->shelf_age_s * 1000ULL / TRIM_PARTS);
+    bool trim = is_due(&keeper->trimmed_ms, now_ms, hot->shelf_age_s * 1000ULL / TRIM_ROUNDS);
     bool cut = is_due(&keeper->cut_ms, now_ms, CUT_MS);
     if (trim || cut)
         keeper_trim_users(hot, now_s, trim);
@@ -191,6 +192,7 @@ static void *keeper_run(void *argument)
 
 bool keeper_start(struct hot_memory *hot)
 {
+    ASSERT(!hot->keeper.running);
     hot->keeper.running = pthread_create(&hot->keeper.thread, NULL, keeper_run, hot) == 0;
     return hot->keeper.running;
 }
@@ -209,7 +211,7 @@ void keeper_stop(struct hot_memory *hot)
     keeper->running = false;
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static bool has_patience(const struct keeper *keeper)
 {
     return keeper->patience > 0 && keeper->running && !keeper->stopping;
@@ -223,7 +225,7 @@ bool keeper_is_patient(struct keeper *keeper)
     return patient;
 }
 
-/* A round may be halfway through: only one that begins after this counts. */
+/* A round may be in progress, so this waits for one that begins after the call. */
 bool keeper_wait(struct hot_memory *hot, unsigned tries)
 {
     struct keeper *keeper = &hot->keeper;

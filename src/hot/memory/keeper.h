@@ -1,13 +1,13 @@
 /*
- * The keeper: the thread that keeps the hot tier within its memory. It goes round the shards and
+ * The keeper: the thread that keeps the hot tier within its memory. It visits the shards in turn and
  *
- *   - under pressure empties whole pages, so that memory can serve any size again: what is in them
- *     and clean goes, unless it was used since the last time round; what is not clean moves
- *   - now and then lets item rows go that nobody has used for --item-ttl, and the ends of shelves
- *     that are older than --shelf-age; twice a minute also what is more than --shelf-max on shelves
- *     that grew while it was not clean
- *   - after a start completes partial rows with what the store had (load.h)
- *   - forgets what was cleared, once the store has it, and tokens, once their time is over
+ *   - empties whole pages when memory is short, so that they can be used for cells of any size: it evicts
+ *     clean data, unless it was used since the last round, and copies other data to other pages
+ *   - evicts item rows that were not used for --item-ttl, and entries at the old ends of shelves that are
+ *     older than --shelf-age; twice a minute also entries above --shelf-max, on shelves that could not
+ *     be shortened before because the entries were not clean
+ *   - completes partial rows after a start with the values that the store had (load.h)
+ *   - removes notes of cleared reactions once the store has applied them, and tokens once they expire
  *
  * A shard is locked only for a small step at a time.
  */
@@ -25,44 +25,45 @@ struct keeper {
     pthread_t thread;
     bool running;
     pthread_mutex_t lock;
-    pthread_cond_t asked;  /* to the keeper: work, or stop */
-    pthread_cond_t turned; /* from the keeper: a round is over */
-    bool wanted;           /* someone waits for memory */
+    pthread_cond_t asked;  /* signals the keeper: there is work, or it has to stop */
+    pthread_cond_t turned; /* the keeper signals that a round is over */
+    bool wanted;           /* a thread waits for memory */
     bool stopping;
     uint64_t rounds;
-    uint32_t patience; /* waits that are left to all, until memory was found again */
+    uint32_t patience; /* how many more waits all threads together may make until memory is found */
 
-    /* The keeper's own */
-    uint32_t shard;      /* next to be looked at, users and items in turn */
-    uint64_t aged_ms;    /* when the last round of ageing began; 0: none yet */
-    uint64_t trimmed_ms; /* likewise for the ends of shelves */
-    uint64_t cut_ms;     /* and of those that are too long */
-    uint64_t expired_ms; /* and of tokens */
+    /* Used only by the keeper's thread */
+    uint32_t shard;      /* the next one to visit; user shards and item shards alternate */
+    uint64_t aged_ms;    /* when items were last aged; 0: not yet */
+    uint64_t trimmed_ms; /* when old ends of shelves were last evicted; 0: not yet */
+    uint64_t cut_ms;     /* when long shelves were last shortened; 0: not yet */
+    uint64_t expired_ms; /* when tokens were last expired; 0: not yet */
 
     struct {
         _Atomic uint64_t evicted_users;
         _Atomic uint64_t evicted_items;
         _Atomic uint64_t expired_items;
-        _Atomic uint64_t moved; /* rows, to empty a page */
-        _Atomic uint64_t pages; /* emptied */
+        _Atomic uint64_t relocated; /* rows that were copied to empty a page */
+        _Atomic uint64_t pages;     /* that were emptied */
     } stats;
 };
 
 void keeper_init(struct keeper *keeper);
 bool keeper_start(struct hot_memory *hot); /* false: no thread */
-void keeper_stop(struct hot_memory *hot);  /* also if it never started */
+void keeper_stop(struct hot_memory *hot);  /* also allowed if it never started */
 void keeper_destroy(struct keeper *keeper);
 
 /*
- * Someone needs memory: waits for a round of the keeper. False if that has been tried often enough, by
- * this one or by all: where nothing is found, those who come after are told so at once.
+ * Waits for a round of the keeper, because the caller needs memory. `tries` is how often the caller has
+ * waited already. Returns false, without waiting, if this request or all requests together have waited
+ * often enough: while the keeper finds no memory, further writes are refused at once.
  */
 bool keeper_wait(struct hot_memory *hot, unsigned tries);
 
-/* Would the next who needs memory wait for a round, and not be refused at once? */
+/* Would keeper_wait wait now, instead of returning false at once? */
 bool keeper_is_patient(struct keeper *keeper);
 
-/* One round, as the thread does it; for tests, which have no thread. */
+/* Makes one round. The keeper's thread calls it, and tests, which have no such thread. */
 void keeper_round(struct hot_memory *hot, uint64_t now_ms);
 
 #endif

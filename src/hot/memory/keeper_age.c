@@ -1,7 +1,7 @@
-/* What goes with time, although there is memory for it: unused items, and the ends of shelves. */
+/* Evicts data by age, even if there is enough memory: unused items, and the old ends of shelves. */
 #include "hot/memory/keeper_priv.h"
 
-/* Ageing: what nobody has used since the round before last but one goes. */
+/* Evicts an item that was not used for the last rounds; otherwise makes it one round older. */
 static void age_item(void *context, struct slab *slab, uint32_t cell)
 {
     struct walk *walk = context;
@@ -15,7 +15,7 @@ static void age_item(void *context, struct slab *slab, uint32_t cell)
     keeper_count(&walk->hot->keeper.stats.expired_items, 1);
 }
 
-/* The end of a shelf that is too old, or too long since it could not be cut when it grew. */
+/* Evicts the end of a shelf that is too old, or too long because it was not clean when it grew. */
 static void trim_shelf(struct walk *walk, struct user_row *row, struct shelf *shelf)
 {
     const struct hot_memory *hot = walk->hot;
@@ -25,7 +25,7 @@ static void trim_shelf(struct walk *walk, struct user_row *row, struct shelf *sh
     if (gone > 0)
         shelf->flags |= SHELF_INCOMPLETE;
     if (shelf->count > hot->shelf_max)
-        walk->users->long_shelves = true; /* it is not clean yet */
+        walk->users->long_shelves = true; /* some entries are not clean yet */
     if (shelf->count == 0)
         user_retire_shelf(walk->users, row, shelf);
 }
@@ -45,7 +45,7 @@ static void trim_user(void *context, struct slab *slab, uint32_t cell)
         user_evict(walk->users, user_hash_of(walk->hot, user_of(row)), cell);
 }
 
-/* A shard through and through, a step at a time. */
+/* Visits all rows of a shard, in small steps. */
 static void visit_shard(struct hot_memory *hot, uint32_t shard, uint32_t now_s,
                         table_visit_some_fn *visit)
 {
@@ -66,7 +66,7 @@ void keeper_age_items(struct hot_memory *hot, uint32_t now_s)
         visit_shard(hot, 2 * i + 1, now_s, age_item);
 }
 
-/* In all shards, or only where a shelf is too long. */
+/* Visits all shards, or only those where a shelf may be too long. */
 void keeper_trim_users(struct hot_memory *hot, uint32_t now_s, bool all)
 {
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {

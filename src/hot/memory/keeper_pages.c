@@ -1,15 +1,16 @@
 /*
- * Why pages and not entries: cells of all sizes share a page, and what one size frees no other can
- * use. A cache that has filled up with one sort of rows would stay that way for ever.
+ * Why whole pages are emptied, and not single entries evicted: a freed cell can only be used for data of
+ * the same size. A cache that has filled up with rows of one size would stay so for ever.
  *
- * Why moving is limited: if all that lies in the chosen pages was used lately and so moved, nothing
- * would be won. Half of it may move for that reason; what is not clean always does.
+ * Why relocation is limited: if all data in the chosen pages was used lately and therefore copied to other
+ * pages, no memory would be gained. Half of it may be copied for this reason; data that is not clean is
+ * always copied.
  */
 #include "hot/memory/keeper_priv.h"
 
-#define SIFT_CELLS  4096 /* free cells looked at under one lock */
-#define RETIRE_PART 4    /* of a shard's pages are emptied at a time */
-#define ENTRY_BYTES 16   /* of a shelf, about */
+#define SIFT_CELLS      4096 /* free cells visited while the shard is locked once */
+#define RETIRE_FRACTION 4    /* 1/4 of a shard's pages are emptied at a time */
+#define ENTRY_BYTES     16   /* of an entry on a shelf, about */
 
 static bool user_is_clean(const struct walk *walk, const struct user_row *row)
 {
@@ -33,12 +34,12 @@ static bool user_is_retiring(const struct walk *walk, const struct user_row *row
     return false;
 }
 
-/* May something that was used lately move instead of going? */
+/* May data that was used lately be copied instead of evicted? */
 static bool walk_spare(struct walk *walk, uint64_t bytes)
 {
-    if (walk->may_move < bytes)
+    if (walk->may_relocate < bytes)
         return false;
-    walk->may_move -= bytes;
+    walk->may_relocate -= bytes;
     return true;
 }
 
@@ -55,7 +56,7 @@ static void retire_user(void *context, struct slab *slab, uint32_t cell)
     bool clean = user_is_clean(walk, row);
     if ((!clean || (!idle && walk_spare(walk, row->first.count * ENTRY_BYTES))) &&
         user_relocate(walk->users, hash, &cell)) {
-        keeper_count(&walk->hot->keeper.stats.moved, 1);
+        keeper_count(&walk->hot->keeper.stats.relocated, 1);
     } else if (clean) {
         user_evict(walk->users, hash, cell);
         keeper_count(&walk->hot->keeper.stats.evicted_users, 1);
@@ -72,10 +73,11 @@ static void retire_item(void *context, struct slab *slab, uint32_t cell)
     if (!slab_is_retiring(slab, cell))
         return;
     uint64_t hash = item_hash_of(walk->hot, item_of(row));
-    bool clean = row->stamp < walk->clean && !(row->flags & ITEM_PARTIAL); /* boards wait for it */
+    bool clean = row->stamp < walk->clean &&
+                 !(row->flags & ITEM_PARTIAL); /* boards need partial rows to be completed */
     if ((!clean || (!idle && walk_spare(walk, ITEM_ROW_USUAL))) &&
         item_relocate(walk->items, hash, cell)) {
-        keeper_count(&walk->hot->keeper.stats.moved, 1);
+        keeper_count(&walk->hot->keeper.stats.relocated, 1);
     } else if (clean) {
         item_evict(walk->items, hash, cell);
         keeper_count(&walk->hot->keeper.stats.evicted_items, 1);
@@ -89,7 +91,7 @@ static void keep_cell(void *context, struct slab *slab, uint32_t cell)
     (void)cell;
 }
 
-/* What else has cells in the shard's pages; walking a table moves its own. */
+/* Copies the other cells in the shard's retiring pages; a visit copies the cells of the table itself. */
 static void relocate_rest(struct walk *walk)
 {
     struct table *table;
@@ -122,7 +124,7 @@ static bool step_visit(struct walk *walk, struct walk_shard *side)
     return walk->cursor != 0;
 }
 
-/* How many pages that won: those that what was moved is in now do not count. */
+/* Ends the emptying and counts the pages that were gained, less those that were taken for copies. */
 static bool step_end(struct walk *walk, struct walk_shard *side)
 {
     relocate_rest(walk);
@@ -137,7 +139,7 @@ static bool step_end(struct walk *walk, struct walk_shard *side)
     return false;
 }
 
-/* Empties this many of a shard's pages, or fewer if it has not as many; false: there was no room for it. */
+/* Empties so many of a shard's pages, or fewer if it has fewer; false: there was no room for copies. */
 static bool retire_pages(struct walk *walk, struct walk_shard *side, uint32_t pages, bool moving)
 {
     static retire_step *const steps[] = {step_sift, step_visit, step_end};
@@ -149,7 +151,7 @@ static bool retire_pages(struct walk *walk, struct walk_shard *side, uint32_t pa
     if (walk->pages == 0)
         return true;
     walk->cursor = 0;
-    walk->may_move = moving ? 0 : (uint64_t)walk->pages * SLAB_PAGE_BYTES / 2;
+    walk->may_relocate = moving ? 0 : (uint64_t)walk->pages * SLAB_PAGE_BYTES / 2;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         bool more = true;
         while (more) {
@@ -163,7 +165,7 @@ static bool retire_pages(struct walk *walk, struct walk_shard *side, uint32_t pa
     return walk->emptied;
 }
 
-/* Is there so much room in between that a page less would do? */
+/* Does the shard have so many free cells that one page less would be enough? */
 static bool has_idle_page(struct walk_shard *side)
 {
     pthread_mutex_lock(side->lock);
@@ -173,15 +175,15 @@ static bool has_idle_page(struct walk_shard *side)
 }
 
 /*
- * Empties some of a shard's pages. Where memory is spent there may be no room for what cannot go, though
- * it be a few cells: then one page alone is emptied, with pages that are kept for nothing else. It gives
- * at least as much as it takes, so that there is always a next time.
+ * Empties some of a shard's pages. If memory is used up, there may be no room to copy what cannot be
+ * evicted, even if these are only a few cells. Then only one page is emptied, with the help of pages that
+ * are reserved for this. It frees at least as many pages as it takes, so the reserve is never used up.
  */
 void keeper_empty_pages(struct walk *walk)
 {
     struct walk_shard side = walk_shard_of(walk);
     pthread_mutex_lock(side.lock);
-    uint32_t pages = side.slab->page_count / RETIRE_PART + 1;
+    uint32_t pages = side.slab->page_count / RETIRE_FRACTION + 1;
     pthread_mutex_unlock(side.lock);
     if (!retire_pages(walk, &side, pages, false) && has_idle_page(&side))
         (void)retire_pages(walk, &side, 1, true);

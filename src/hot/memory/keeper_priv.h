@@ -1,29 +1,29 @@
 /*
  * What the files of the keeper share: a walk through one shard, of users or of items. Only the keeper's
- * thread walks (in tests, the one thread that plays its part).
+ * thread does this (in tests, the one thread that calls keeper_round).
  */
 #ifndef LAUD_HOT_MEMORY_KEEPER_PRIV_H
 #define LAUD_HOT_MEMORY_KEEPER_PRIV_H
 
 #include "hot/memory/hot_memory_priv.h"
 
-#define KEEPER_STEP_BUCKETS 64                 /* of a table walked under one lock */
-#define KEEPER_SHARDS       (2 * LIMIT_SHARDS) /* even numbers: users, odd ones: items */
+#define KEEPER_STEP_BUCKETS 64                 /* visited while the shard is locked once */
+#define KEEPER_SHARDS       (2 * LIMIT_SHARDS) /* even numbers: users, odd numbers: items */
 
 /* One walk through one shard. */
 struct walk {
     struct hot_memory *hot;
-    struct user_shard *users; /* one of the two */
-    struct item_shard *items;
-    uint32_t clean;
+    struct user_shard *users; /* NULL if it is a shard of items */
+    struct item_shard *items; /* NULL if it is a shard of users */
+    uint32_t clean;           /* stamps below this are clean */
     uint32_t now_s;
-    uint64_t may_move; /* bytes that may move although they could go */
-    uint32_t pages;    /* that are being emptied */
-    uint32_t cursor;   /* how far the table has been walked for that */
-    bool emptied;      /* they were */
+    uint64_t may_relocate; /* bytes that may still be copied although they could be evicted */
+    uint32_t pages;        /* how many pages are being emptied */
+    uint32_t cursor;       /* how far the table has been visited for this */
+    bool emptied;          /* all of these pages were emptied */
 };
 
-/* The shard of a walk, whichever it is. */
+/* What user shards and item shards have in common. */
 struct walk_shard {
     pthread_mutex_t *lock;
     struct slab *slab;
@@ -57,8 +57,9 @@ static inline void keeper_count(_Atomic uint64_t *counter, uint64_t by)
 void keeper_empty_pages(struct walk *walk);
 
 /*
- * keeper_age.c: evicts rows of items that nobody used for a while; the ends of shelves that are too old
- * or too long, in all shards or only where a shelf is known to be too long.
+ * keeper_age.c: the first function evicts rows of items that were not used for a while. The second one
+ * evicts the ends of shelves that are too old or too long; if not `all`, only in shards where a shelf may
+ * be too long.
  */
 void keeper_age_items(struct hot_memory *hot, uint32_t now_s);
 void keeper_trim_users(struct hot_memory *hot, uint32_t now_s, bool all);

@@ -1,10 +1,10 @@
 /*
  * Why begun[] is written twice in load_begin: first 0, which stops everything from becoming clean,
- * then the position. Whoever computes what is clean reads `applied` before begun[]; if it misses
- * the 0, the load began later and reads an `applied` at least as new.
+ * then the position. A thread that computes what is clean reads `applied` before begun[]; if it misses
+ * the 0, the load began later and reads an `applied` that is at least as new.
  *
- * Why claims are let go before waiting for others': two workers that want each other's keys would
- * otherwise wait for ever.
+ * Why a worker gives up its claims before it waits for others: two workers that need each other's keys
+ * would otherwise wait for ever.
  */
 #include "hot/memory/load.h"
 
@@ -51,6 +51,7 @@ void load_begin(struct loads *loads, unsigned worker)
 
 void load_end(struct loads *loads, unsigned worker)
 {
+    ASSERT(worker < LOADERS && atomic_load(&loads->begun[worker]) != UINT64_MAX);
     atomic_store(&loads->begun[worker], UINT64_MAX);
 }
 
@@ -63,7 +64,6 @@ static bool is_claimed(const struct loads *loads, unsigned but, uint64_t key)
     return false;
 }
 
-/* Claims what nobody else is reading: mine[i] tells. Returns how many those are. */
 size_t load_claim(struct loads *loads, unsigned worker, const uint64_t *keys, size_t count,
                   bool *mine)
 {
@@ -82,7 +82,6 @@ size_t load_claim(struct loads *loads, unsigned worker, const uint64_t *keys, si
     return claimed;
 }
 
-/* Lets our claims go and waits until nobody reads the rest any more. */
 void load_claim_end(struct loads *loads, unsigned worker, const uint64_t *keys, size_t count,
                     const bool *mine)
 {
@@ -95,7 +94,7 @@ void load_claim_end(struct loads *loads, unsigned worker, const uint64_t *keys, 
     pthread_mutex_unlock(&loads->lock);
 }
 
-/* Items of one step. Those in `base` are partial rows, to be completed from the snapshot. */
+/* The items of one step. If they are partial rows, they are completed from the snapshot `base`. */
 struct item_load {
     struct store_item items[LOAD_KEYS];
     uint64_t hashes[LOAD_KEYS];
@@ -103,7 +102,7 @@ struct item_load {
     size_t count;
 };
 
-/* Is it missing (or, if so asked, partial)? */
+/* Is the row missing or, if `partial`, is it partial? */
 static bool item_is_wanted(struct hot_memory *hot, struct item item, uint64_t hash, bool partial)
 {
     struct item_shard *shard = item_shard_of(hot, hash);
@@ -115,7 +114,7 @@ static bool item_is_wanted(struct hot_memory *hot, struct item item, uint64_t ha
     return wanted;
 }
 
-/* A partial row that has gone meanwhile was clean: the store at start is not what it is now. */
+/* A partial row that was evicted meanwhile was clean, so the values at the start are outdated. */
 static enum status item_store(struct hot_memory *hot, const struct item_load *load, size_t at,
                               const struct store_values *values, bool partial)
 {
@@ -136,16 +135,16 @@ void loads_count_found(struct loads *loads, size_t found, size_t count)
     atomic_fetch_add_explicit(&loads->stats.misses, count - found, memory_order_relaxed);
 }
 
-/* Reads the claimed ones and puts them into memory. */
+/* Reads the claimed items and puts them into memory. */
 static enum status item_load_run(struct hot_memory *hot, struct item_load *load, bool partial)
 {
     struct store_item items[LOAD_KEYS];
-    size_t places[LOAD_KEYS];
+    size_t indices[LOAD_KEYS];
     size_t count = 0;
     for (size_t i = 0; i < load->count; i++) {
         if (!load->mine[i])
             continue;
-        places[count] = i;
+        indices[count] = i;
         items[count++] = load->items[i];
     }
     struct store_values values = {0};
@@ -155,8 +154,8 @@ static enum status item_load_run(struct hot_memory *hot, struct item_load *load,
     size_t found = 0;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         found += items[i].count > 0;
-        load->items[places[i]] = items[i];
-        status = item_store(hot, load, places[i], &values, partial);
+        load->items[indices[i]] = items[i];
+        status = item_store(hot, load, indices[i], &values, partial);
     }
     if (status == STATUS_OK && !partial)
         loads_count_found(&hot->loads, found, count);

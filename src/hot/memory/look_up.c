@@ -1,9 +1,9 @@
 /*
- * Which of many users have a reaction on one item. Every change of a reaction sets the stamp of its
- * item's row. So once the store has the item's last change, it has all reactions on it, and the
- * filters' "no" is final: for nearly all users, and without a look at their rows. The others are
- * looked at in groups whose rows are prefetched, because a thousand of them are a thousand cache
- * misses otherwise. Memory knows about most of these; only the store can tell about the rest.
+ * Finds which of many users have a reaction on one item. Every change of a reaction sets the stamp of its
+ * item's row. So once the store has the item's last change, it has all reactions on the item, and a "no"
+ * of the filters is final. This answers nearly all users without reading their rows. The rows of the
+ * others are read in groups and prefetched, because a thousand rows are a thousand cache misses
+ * otherwise. Memory has the answer for most of these users; only the store has it for the rest.
  */
 #include "filter/filters.h"
 #include "hot/memory/catch_up.h"
@@ -14,13 +14,13 @@
 static uint32_t time_on_shelf(const struct hot_memory *hot, const struct user_shard *shard,
                               const struct shelf *shelf, struct id id)
 {
-    struct shelf_place place = {0};
+    struct shelf_slot slot = {0};
     if (shelf != NULL)
-        place = shelf_find(&shard->slab, shelf, hot->scan, id);
-    return place.chunk == 0 ? QUERY_NOT_SET : shelf_time(&shard->slab, place);
+        slot = shelf_find(&shard->slab, shelf, hot->scan, id);
+    return slot.chunk == 0 ? QUERY_NOT_SET : shelf_time(&shard->slab, slot);
 }
 
-/* Under the user's lock. */
+/* Called under the lock of the user's shard. */
 static uint32_t look_locked(const struct hot_memory *hot, struct user_shard *shard, uint64_t hash,
                             const struct cleared_key *key)
 {
@@ -53,8 +53,8 @@ static uint32_t look(struct hot_memory *hot, uint64_t hash, const struct cleared
 }
 
 /*
- * All users of a group are NOT_SET for now; those about whom the filters' "no" is not final go to
- * `out`. Returns how many.
+ * Sets all users of a group to QUERY_NOT_SET for now, and writes those to `out` for whom the filters gave
+ * no final "no". Returns how many.
  */
 static uint32_t ask_filters(const struct hot_memory *hot, const struct query_lookup *lookup,
                             struct store_listed *users, uint32_t count, bool stored,
@@ -72,7 +72,7 @@ static uint32_t ask_filters(const struct hot_memory *hot, const struct query_loo
     return left;
 }
 
-/* Returns how many are unknown. */
+/* Returns how many users are QUERY_UNKNOWN. */
 static uint32_t look_at_group(struct hot_memory *hot, const struct query_lookup *lookup,
                               struct store_listed *group, uint32_t count, bool stored)
 {
@@ -114,7 +114,7 @@ uint32_t memory_look_up(struct query_tier *tier, const struct query_lookup *look
     return unknown;
 }
 
-/* What memory has learnt since the store was read is right; otherwise the answer is kept. */
+/* If memory has the state of the reaction, memory is right; otherwise the store's answer is cached. */
 static uint32_t settle_one(struct hot_memory *hot, const struct store_reaction *read)
 {
     uint64_t hash = user_hash_of(hot, read->user);

@@ -1,5 +1,5 @@
 /*
- * What the shelves of a user have, and how far back that is complete. Ids of one kind and type are on
+ * Reads which entries the shelves of a user have, and from which time on they are complete. Ids of one kind and type are on
  * two shelves, one for narrow ids and one for wide ids, so everything here looks at both.
  *
  * A shelf without SHELF_INCOMPLETE has everything. An incomplete shelf has everything that is newer
@@ -38,7 +38,7 @@ static void shelves_unlock(const struct page_shelves *side)
     pthread_mutex_unlock(&side->users->lock);
 }
 
-/* Every id of this width with a later time than this is in memory. */
+/* Every entry with an id of this width and a later time than the result is in memory. */
 static uint32_t complete_after(const struct page_shelves *side, uint32_t wide)
 {
     const struct query_page *page = side->page;
@@ -65,7 +65,10 @@ struct gathering {
     bool failed;
 };
 
-/* A full page may still lack entries of the second of its last one, because ids are not sorted. */
+/*
+ * If the page is full, entries with the same time as its last one are still added, because entries of one
+ * second are not ordered by id on a shelf.
+ */
 static bool gather_one(void *context, struct shelf_entry entry)
 {
     struct gathering *gathering = context;
@@ -85,7 +88,7 @@ static bool gather_one(void *context, struct shelf_entry entry)
     return true;
 }
 
-/* Appends what the shelves have of the page. False: no memory. */
+/* Appends the entries of the page that the shelves have. False: no memory. */
 static bool gather(const struct page_shelves *side, struct hot_scratch *scratch)
 {
     bool failed = false;
@@ -116,7 +119,7 @@ enum status memory_newest(struct query_tier *tier, const struct query_page *page
     return gathered ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Appends the rows of the store about which memory has nothing to say. False: no memory. */
+/* Appends the rows of the store for which memory has neither an entry nor a note. False: no memory. */
 static bool add_stored(const struct page_shelves *side, const struct store_listed *stored,
                        size_t count, struct hot_scratch *scratch)
 {
@@ -169,7 +172,7 @@ static bool list_entry(void *context, struct shelf_entry entry)
     return true;
 }
 
-/* What is on a warm shelf was read from the store. */
+/* Warm shelves are skipped, because the store has their entries. */
 size_t memory_not_stored(struct query_tier *tier, struct id user, struct store_reaction *out,
                          size_t limit)
 {

@@ -7,7 +7,7 @@
 #include "query/list.h"
 #include "query/removal.h"
 
-/* Until read_end, nothing that is changed after this becomes clean, so none of it is evicted. */
+/* Until read_end, nothing that is changed after this call becomes clean, so none of it is evicted. */
 static void memory_read_begin(struct query_tier *tier)
 {
     struct memory_tier *memory = memory_tier_of(tier);
@@ -34,7 +34,7 @@ static uint64_t memory_user_point(struct query_tier *tier, struct id user, uint3
 {
     struct memory_tier *memory = memory_tier_of(tier);
     struct user_shard *shard = user_shard_of(memory->hot, memory->user_hash);
-    (void)user; /* it is the request's */
+    (void)user; /* the tier was made for the request of this user, and has the hash */
     pthread_mutex_lock(&shard->lock);
     *least_s = atomic_load(&memory->hot->floor_s);
     uint64_t position = ((uint64_t)*user_changed(shard, memory->user_hash) + 1) << STAMP_SHIFT;

@@ -1,6 +1,7 @@
 /*
- * The queries of query/ on the hot tier in memory: this is what implements query/tier.h. An I/O thread
- * gets an answer if memory alone has it (a page wholly on a shelf); a worker always does.
+ * Runs the queries of query/ on the hot tier in memory, for which it implements query/tier.h. An I/O
+ * thread gets an answer only if memory alone has it (such as a page that is wholly on a shelf); a worker
+ * always gets one.
  */
 #ifndef LAUD_HOT_MEMORY_QUERIES_H
 #define LAUD_HOT_MEMORY_QUERIES_H
@@ -8,9 +9,9 @@
 #include "hot/memory/hot_memory_priv.h"
 #include "query/tier.h"
 
-/* One request and who runs it. */
+/* One request and the thread that runs it. */
 struct memory_tier {
-    struct query_tier tier; /* first: functions get a pointer to it */
+    struct query_tier tier; /* first member: the functions get a pointer to it */
     struct hot_memory *hot;
     unsigned worker;                /* LOAD_NOBODY: an I/O thread */
     uint64_t user_hash;             /* of the request's user, if it has one */
@@ -22,7 +23,7 @@ static inline struct memory_tier *memory_tier_of(struct query_tier *tier)
     return (struct memory_tier *)tier;
 }
 
-/* newest.c: what the shelves have of a user. */
+/* newest.c: which reactions of a user the shelves have. */
 enum status memory_newest(struct query_tier *tier, const struct query_page *page,
                           struct hot_scratch *scratch, uint32_t *complete_after_s);
 enum status memory_merge(struct query_tier *tier, const struct query_page *page,
@@ -35,7 +36,7 @@ size_t memory_not_stored(struct query_tier *tier, struct id user, struct store_r
 uint32_t memory_look_up(struct query_tier *tier, const struct query_lookup *lookup);
 void memory_settle(struct query_tier *tier, struct store_reaction *read, size_t count);
 
-/* Runs a query; false: it needs a worker, and nothing has changed. */
+/* Runs a query. False: it needs a worker, and nothing has changed. */
 hot_action_fn hot_memory_query;
 
 #endif

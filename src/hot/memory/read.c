@@ -1,4 +1,4 @@
-/* ASK, COUNTS and FEED. False: they need the store, and the caller is an I/O thread. */
+/* ASK, COUNTS and FEED. They return false if they need the store and the caller is an I/O thread. */
 #include "hot/memory/read.h"
 
 bool hot_memory_ask(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
@@ -25,7 +25,7 @@ bool hot_memory_feed(struct hot_memory *hot, struct hot_request *request, struct
 {
     struct item_group group;
     item_group_fetch_with_user(hot, request, trail,
-                               &group); /* it takes as long as looking through the shelves */
+                               &group); /* the items arrive while the shelves are searched */
     request->status = read_user(hot, request, trail, LOOKUP_ALL_KINDS, worker);
     if (request->status == STATUS_BLOCKED)
         return false;

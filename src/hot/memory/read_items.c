@@ -1,6 +1,6 @@
 /*
  * Reading the counters of a request's items, whose rows are prefetched in groups. A worker loads the
- * rows that are missing; where there is no memory for a row, it reads past the cache.
+ * rows that are missing; if there is no memory for a row, it reads the values without caching them.
  */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "hot/memory/read.h"
 #include "hot/scratch.h"
 
-/* OK, NO_MEMORY; BLOCKED: its counters are not, or not all, in memory. */
+/* OK, NO_MEMORY; BLOCKED: not all of the item's counters are in memory. */
 static enum status read_item(struct hot_memory *hot, struct item item, uint64_t hash,
                              struct hot_answer *answer, struct hot_scratch *scratch)
 {
@@ -74,7 +74,7 @@ void item_group_fetch_with_user(struct hot_memory *hot, const struct hot_request
     user_prefetch_on(users, next, trail.user);
 }
 
-/* The first group is fetched already. */
+/* The caller has prefetched the first group. */
 static enum status read_items(struct hot_memory *hot, struct hot_request *request,
                               struct item_group *group, struct hot_scratch *scratch)
 {
@@ -88,7 +88,7 @@ static enum status read_items(struct hot_memory *hot, struct hot_request *reques
     return status;
 }
 
-/* Past the cache: counters of an item for whose row there is no room. */
+/* Reads the counters of an item without caching them, because there is no memory for its row. */
 static enum status read_item_through(struct hot_memory *hot, unsigned worker, struct item item,
                                      struct hot_answer *answer, struct hot_scratch *scratch)
 {
@@ -117,7 +117,10 @@ static enum status read_item_through(struct hot_memory *hot, unsigned worker, st
     return status;
 }
 
-/* As a worker: loads what is missing, then reads; what went again meanwhile is read through. */
+/*
+ * For workers: loads the missing rows, then reads all of them. A row that was evicted again meanwhile is
+ * read without caching.
+ */
 static enum status read_items_and_wait(struct hot_memory *hot, struct hot_request *request,
                                        struct hot_scratch *scratch, unsigned worker)
 {

@@ -1,13 +1,13 @@
 /*
- * Which of a request's items are on the shelves of a user. For a few items each shelf is scanned for
- * each of them. For a page of them the page becomes a small probe table, and each shelf streams
- * through it once, so that 200 items cost hardly more than 20.
+ * Finds which of a request's items are on the shelves of a user. For a few items, each shelf is scanned
+ * for each item. For many items, a small hash table of the items is built, and each entry of a shelf is
+ * looked up there once, so that 200 items cost hardly more than 20.
  */
 #include <string.h>
 
 #include "hot/memory/read.h"
 
-#define SCAN_ITEMS 12 /* up to so many, scanning for each is faster */
+#define SCAN_ITEMS 12 /* up to this number of items, a scan for each is faster */
 
 static bool shelf_is_for(const struct shelf *shelf, struct item item)
 {
@@ -36,7 +36,7 @@ static void probe_build(struct lookup *lookup)
     }
 }
 
-static void probe_mark(struct lookup *lookup, uint32_t at, uint64_t lo, uint64_t hi)
+static void probe_add_kind(struct lookup *lookup, uint32_t at, uint64_t lo, uint64_t hi)
 {
     struct hot_request *request = lookup->request;
     for (; at != 0; at = lookup->probe_next[at - 1]) {
@@ -54,7 +54,7 @@ static void probe_visit(void *context, const uint64_t *lo, const uint64_t *hi,
     for (size_t i = 0; i < count; i++) {
         uint32_t at = lookup->probe_heads[probe_slot(lookup, lo[i])];
         if (__builtin_expect(at != 0, 0))
-            probe_mark(lookup, at, lo[i], hi != NULL ? hi[i] : 0);
+            probe_add_kind(lookup, at, lo[i], hi != NULL ? hi[i] : 0);
     }
 }
 
@@ -64,9 +64,9 @@ static void shelf_scan_each(struct lookup *lookup)
     for (uint32_t i = 0; i < request->item_count; i++) {
         if (!shelf_is_for(lookup->shelf, request->items[i]))
             continue;
-        struct shelf_place place = shelf_find(&lookup->users->slab, lookup->shelf,
-                                              lookup->hot->scan, request->items[i].id);
-        if (place.chunk != 0)
+        struct shelf_slot slot = shelf_find(&lookup->users->slab, lookup->shelf, lookup->hot->scan,
+                                            request->items[i].id);
+        if (slot.chunk != 0)
             kind_set_add(&request->read.answers[i].kinds, lookup->shelf->kind);
     }
 }

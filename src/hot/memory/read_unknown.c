@@ -1,11 +1,11 @@
 /*
- * What no shelf has may be in the store. A complete shelf, a filter, a note that a reaction was
- * cleared, or one that the store does not have it, say no for nearly all of it; this file finds the
- * rest.
+ * A reaction that is on no shelf may be in the store. For nearly all of them a complete shelf, a filter, a
+ * note that it was cleared, or a note that the store does not have it, says that it is not set. This file
+ * finds the rest.
  *
- * Whether a shelf is complete is asked for each kind and type. For a user with many shelves an index of
- * them is made first, in one walk; otherwise a page of many types would walk over all shelves each
- * time.
+ * Whether a shelf is complete is checked for each kind and type. For a user with many shelves an index of
+ * the shelves is made first, in one walk; otherwise a request with many types would walk over all shelves
+ * for each type.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "hot/memory/read.h"
 
 #define AHEAD       16 /* items whose filter entries are prefetched before they are needed */
-#define FEW_SHELVES 16 /* up to so many, walking over them each time is faster */
+#define FEW_SHELVES 16 /* up to this number, walking over them each time is faster */
 
 /* The kinds that a user has shelves of for one type and width of ids, and which are incomplete. */
 struct shelf_kinds {
@@ -22,13 +22,13 @@ struct shelf_kinds {
     struct kind_set incomplete;
 };
 
-/* Those for all items of a request. */
+/* The shelves for all items of a request, by type and width. */
 struct shelf_index {
     uint16_t at[LIMIT_TYPES][2]; /* 1 + index in entries, 0: there is no such item */
     struct shelf_kinds entries[];
 };
 
-/* Gives each type and width of the items an entry. False: an item is of no type that there can be. */
+/* Makes an entry for each type and width of the items. False: the type of an item is out of range. */
 static bool index_name(struct shelf_index *index, const struct hot_request *request)
 {
     uint16_t count = 0;
@@ -43,7 +43,7 @@ static bool index_name(struct shelf_index *index, const struct hot_request *requ
     return true;
 }
 
-/* One walk over the user's shelves. NULL: no memory, it goes without. */
+/* Makes the index in one walk over the user's shelves. NULL: no memory; then no index is used. */
 static struct shelf_index *index_make(const struct lookup *lookup)
 {
     const struct hot_request *request = lookup->request;
@@ -67,7 +67,7 @@ static struct shelf_index *index_make(const struct lookup *lookup)
     return index;
 }
 
-/* Is there a shelf for this? Then also whether it is all there. */
+/* Is there a shelf for this kind and item? If so, also says whether it is complete. */
 static bool find_shelf(const struct lookup *lookup, uint8_t kind, struct item item,
                        bool *incomplete)
 {
@@ -95,7 +95,7 @@ static bool is_incomplete(const struct lookup *lookup, uint8_t kind, struct item
         filters_may_have_shelf(lookup->hot->filters, lookup->request->user, kind, item.type));
 }
 
-/* Only the store can tell, for all that memory and the filters know. */
+/* Is the store needed, because neither memory nor the filters have the answer? */
 static bool is_unknown(const struct lookup *lookup, uint8_t kind, struct item item,
                        uint64_t filter_key)
 {
@@ -119,13 +119,13 @@ static bool unknown_add(struct lookup *lookup, uint32_t item, uint8_t kind)
     return true;
 }
 
-/* A window over the items whose place in the filters is on its way, with their keys there. */
+/* The items whose filter entries are being prefetched, with their filter keys. */
 struct fetched {
     uint32_t end; /* the first item not fetched yet */
     uint64_t keys[AHEAD * 2];
 };
 
-/* From `at` on so many; returns the key of that one. */
+/* Prefetches AHEAD items from `at` on; returns the filter key of item `at`. */
 static uint64_t fetch_filters(const struct lookup *lookup, uint8_t kind, uint32_t at,
                               struct fetched *fetched)
 {
@@ -138,7 +138,7 @@ static uint64_t fetch_filters(const struct lookup *lookup, uint8_t kind, uint32_
     return fetched->keys[at % (AHEAD * 2)];
 }
 
-/* OK; BLOCKED: some of it takes the store, and we may not wait. */
+/* OK; BLOCKED: the store is needed, and the caller may not wait. */
 static enum status find_unknown(struct lookup *lookup, uint8_t kind, bool may_wait)
 {
     const struct hot_request *request = lookup->request;

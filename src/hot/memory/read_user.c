@@ -1,13 +1,13 @@
 /*
- * Reading what a user has on the items of a request: from the shelves, and by a worker also from the
- * store. What a worker finds there it puts on the user's warm shelf; what is not there it notes as
- * absent.
+ * Reading the reactions of a user on the items of a request: from the shelves and, by a worker, also from
+ * the store. A worker puts reactions that it finds in the store on the user's warm shelf, and notes
+ * others as absent.
  */
 #include <stdlib.h>
 
 #include "hot/memory/read.h"
 
-/* The user's shard is locked and the user looked up. */
+/* Locks the user's shard and looks the user up. */
 static void lookup_lock(struct lookup *lookup)
 {
     pthread_mutex_lock(&lookup->users->lock);
@@ -20,8 +20,9 @@ static void lookup_unlock(struct lookup *lookup)
 }
 
 /*
- * It is live now: what was found of its group before it was set is not, and was noted as cleared when
- * it was. The rest is as live as this, if the kinds were made exclusive later.
+ * Adds a kind that is set now. Kinds of its group that were found before may have been cleared since, when
+ * this one was set; then there is a note for them, and they are removed from the answer. Kinds without
+ * such a note are set as well, if the group was declared only after they were set.
  */
 static void answer_add(struct lookup *lookup, uint32_t item, uint8_t kind)
 {
@@ -39,7 +40,7 @@ static void answer_add(struct lookup *lookup, uint32_t item, uint8_t kind)
     kind_set_add(kinds, kind);
 }
 
-/* The answer has come; what memory has learnt since comes first. */
+/* Uses an answer of the store, unless memory has a newer state. */
 static void settle(struct lookup *lookup, const struct store_reaction *read, uint32_t item)
 {
     struct hot_memory *hot = lookup->hot;
@@ -49,19 +50,19 @@ static void settle(struct lookup *lookup, const struct store_reaction *read, uin
                               : user_shelf(lookup->users, lookup->row, read->kind, read->item, 0);
     bool on_shelf = shelf != NULL &&
                     shelf_find(&lookup->users->slab, shelf, hot->scan, read->item.id).chunk != 0;
-    bool live = on_shelf || (read->time_s != 0 && !cleared_has(&lookup->users->cleared, &key));
-    if (live)
+    bool is_set = on_shelf || (read->time_s != 0 && !cleared_has(&lookup->users->cleared, &key));
+    if (is_set)
         answer_add(lookup, item, read->kind);
-    if (live && !on_shelf) {
+    if (is_set && !on_shelf) {
         hot_memory_warm(hot, lookup->users, lookup->user_hash, read->user, read->kind, read->item,
                         read->time_s);
         lookup->row = user_find(lookup->users, lookup->user_hash, read->user);
-    } else if (!live) {
+    } else if (!is_set) {
         user_absent_add(lookup->users, &key);
     }
 }
 
-/* Asks for up to LOAD_KEYS of them; with `share`, those that another worker asks for are left. */
+/* Reads up to LOAD_KEYS of them; with `share`, skips those that another worker is reading. */
 static enum status ask_some(struct lookup *lookup, unsigned worker, const struct unknown *unknown,
                             size_t count, bool share)
 {
@@ -125,8 +126,9 @@ static enum status look(struct lookup *lookup, bool may_wait)
 }
 
 /*
- * As a worker: what others were asking for meanwhile is known after the first time round. Without
- * any such there is no second one: it would ask again for all that found no room on the warm shelf.
+ * For workers. After the first pass, memory has what other workers were reading, and a second pass uses
+ * it. If no other worker was reading anything, there is no second pass: it would read again whatever
+ * found no room on the warm shelf.
  */
 static enum status look_and_wait(struct lookup *lookup, unsigned worker)
 {

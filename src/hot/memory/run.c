@@ -1,29 +1,28 @@
 /*
- * Running requests: in batches on an I/O thread (hot_try), where nothing waits, and on workers, where
- * anything may; and replaying events. Before a batch runs, three passes bring what it will touch
- * closer: the buckets of its users and items; the rows those point to, or the rest of a full bucket;
- * the newest chunk of each user's first shelf, or the rows in such a rest. A random like is
- * otherwise four or five cache misses, one after the other; overlapped over a batch they cost a
- * third.
+ * Running requests: in batches on an I/O thread (hot_try), where nothing may wait, and on workers, which
+ * may wait; and replaying events. Before a batch runs, three passes prefetch the memory that it will use:
+ * the buckets of its users and items; the rows to which these point, or the overflow of a full bucket;
+ * the newest chunk of each user's first shelf, or the rows in such an overflow. Without this, a random
+ * like has four or five cache misses one after the other. Overlapped over a batch they cost a third.
  *
- * Prefetching takes no lock. It reads only what is never unmapped while the tier is open, in words that
- * are written whole. What it reads may be outdated, or not be a row any more: an address made from
- * that costs a cache line and nothing else.
+ * Prefetching takes no lock. It reads only memory that is never unmapped while the tier is open, in words
+ * that are written atomically. What it reads may be outdated, or may not be a row any more: then a useless
+ * cache line is fetched, and nothing else happens.
  */
 #include "base/assert.h"
 #include "filter/filters.h"
 #include "hot/memory/hot_memory_priv.h"
 #include "hot/memory/queries.h"
 
-/* Which sides of a request or event have a trail. */
+/* Says whether a request or event has a user, an item or both to prefetch. */
 enum {
     TRAIL_USER = 1,
     TRAIL_ITEM = 2,
 };
 
-/* How far a trail has been followed: the buckets, then what table_prefetch_next found in them. */
+/* The state of prefetching: the buckets, then what table_prefetch_next found in them. */
 struct trail_ahead {
-    const struct table_bucket *user_bucket; /* NULL: that side has no trail */
+    const struct table_bucket *user_bucket; /* NULL: there is no user */
     const struct table_bucket *item_bucket;
     uint32_t user;
     uint32_t item;
@@ -71,7 +70,7 @@ static struct hot_trail trail_of(const struct hot_memory *hot, const struct hot_
     return trail;
 }
 
-/* A user's shelf seldom has all, so the filters are asked of nearly every reaction to be set. */
+/* Shelves are seldom complete, so the filters are asked for nearly every reaction to be set. */
 static void filters_ahead(const struct hot_memory *hot, const struct hot_request *requests,
                           size_t count)
 {
@@ -90,8 +89,9 @@ static enum hot_need change_once(struct hot_memory *hot, struct hot_request *req
 }
 
 /*
- * Reads what it takes to decide, and decides. With `share`, if another worker is reading any of that,
- * it waits for that one instead, and still needs to know: memory mostly does by then.
+ * Reads from the store what the decision needs, and decides. With `share`, if another worker is reading
+ * any of it, this waits for the other worker instead and returns that it still needs the reactions: the
+ * next try mostly finds them in memory.
  */
 static enum hot_need change_reading(struct hot_memory *hot, unsigned worker,
                                     struct hot_request *request, struct hot_trail trail, bool share)
@@ -111,12 +111,12 @@ static enum hot_need change_reading(struct hot_memory *hot, unsigned worker,
     if (alone && request->status == STATUS_OK)
         need = change_once(hot, request, trail, &reads);
     load_end(&hot->loads, worker);
-    if (share) /* after the change: those who wait find it in memory */
+    if (share) /* after the change, so that waiting workers find it in memory */
         load_claim_end(&hot->loads, worker, claims, reads.count, mine);
     return alone ? need : NEED_REACTIONS;
 }
 
-/* Tries, gets what that needs, and tries again. */
+/* Tries to decide, gets what the decision needs, and tries again. */
 static void change_blocking(struct hot_memory *hot, unsigned worker, struct hot_request *request,
                             struct hot_trail trail)
 {
@@ -126,7 +126,8 @@ static void change_blocking(struct hot_memory *hot, unsigned worker, struct hot_
         request->status = STATUS_OK;
         enum hot_need need = read ? change_reading(hot, worker, request, trail, share)
                                   : change_once(hot, request, trail, NULL);
-        share = share && !(read && need == NEED_REACTIONS); /* nobody is waited for twice */
+        share =
+            share && !(read && need == NEED_REACTIONS); /* do not wait for other workers twice */
         read = need == NEED_REACTIONS && !read;
         if (need == NEED_ITEM) {
             request->status = load_items(hot, worker, request->items, 1);
@@ -150,7 +151,7 @@ static bool run_change(struct hot_memory *hot, struct hot_request *request, stru
     return true;
 }
 
-/* Whoever asks has the table of names. */
+/* The caller reads the table of names itself. */
 static bool run_names(struct hot_memory *hot, struct hot_request *request, struct hot_trail trail,
                       struct hot_scratch *scratch, unsigned worker)
 {
@@ -220,8 +221,8 @@ size_t hot_memory_try(struct hot *base, struct hot_request *requests, size_t cou
 }
 
 /*
- * Reads the items of all requests in one go: one at a time costs the store many times as much. What
- * fails here is met again, and told, by the request that needs it.
+ * Loads the items of all requests together, because one at a time would cost the store many times as
+ * much. If this fails, the request that needs an item meets the error again and reports it.
  */
 static void load_ahead(struct hot_memory *hot, unsigned worker, const struct hot_request *requests,
                        size_t count)

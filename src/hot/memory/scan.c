@@ -1,6 +1,6 @@
 /*
- * The choice is a function pointer taken once at start: resolvers that run before the sanitizers do
- * are not an option, and a build for one processor only is not either.
+ * The implementation is chosen at the start and kept in a function pointer. An ifunc resolver would run
+ * before the sanitizers are initialised, and a build for one processor only would not be portable.
  */
 #include "hot/memory/scan.h"
 
@@ -11,7 +11,7 @@ static size_t scan_tail(const uint64_t *numbers, size_t from, size_t count, uint
     return from;
 }
 
-/* Eight comparisons without a branch; the compiler makes of them what the target offers. */
+/* Makes eight comparisons without a branch, for which the compiler uses vector instructions. */
 static size_t scan_by_8(const uint64_t *numbers, size_t count, uint64_t number)
 {
     size_t i = 0;

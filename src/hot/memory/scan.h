@@ -1,5 +1,5 @@
 /*
- * Finding one 64-bit number in an array of them: what "did this user like that?" comes down to.
+ * Finds one 64-bit number in an array. Most of the time of a lookup on a shelf is spent here.
  */
 #ifndef LAUD_HOT_MEMORY_SCAN_H
 #define LAUD_HOT_MEMORY_SCAN_H
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Index of the first equal number, or count. */
+/* Returns the index of the first equal number; `count` if there is none. */
 typedef size_t scan_fn(const uint64_t *numbers, size_t count, uint64_t number);
 
-/* The fastest one this processor can run. */
+/* The fastest implementation that this processor can run. */
 scan_fn *scan_choose(void);
 
-/* All of them, for tests; NULL where the processor lacks it. */
+/* Each implementation, for tests; NULL if the processor cannot run it. */
 scan_fn *scan_plain(void);
 scan_fn *scan_wide(void);
 

@@ -1,17 +1,17 @@
 /*
- * Why chunks and not one array that doubles: a hundred thousand users growing in step would leave
- * every size they outgrew behind as free cells nobody wants again. A chunk stays where it is and
- * fills up; the next one is little more than there is already at most, and a third of it or less
- * where that is much, so little is ever empty and the chain stays short. Those of narrow ids are of
- * whole cache lines, the first one together with its user's row (users.c). That one holds seven, which
- * is all that most users ever have.
+ * Why chunks and not one array that doubles: if a hundred thousand users grew at the same pace, each size
+ * that they outgrew would remain as free cells that nobody needs again. A chunk is never copied to grow.
+ * The next chunk has at most a little more entries than the shelf has already, and a third of them or
+ * fewer on a long shelf. So little memory is unused, and the chain stays short. Chunks of narrow ids are
+ * whole cache lines, the first one together with its user's row (users.c). The first chunk has seven
+ * entries, which are enough for most users.
  *
- * Why a hint: a chain is one cache miss after another. From the addresses of two older chunks, right
- * or outdated, two can be fetched at once; the hint is never followed for anything else.
+ * Why there is a hint: following a chain is one cache miss after another. With the addresses of two older
+ * chunks, right or outdated, two can be prefetched at once. The hint is used for nothing else.
  *
- * Why entries move on removal: order is what tells the oldest, and holes would have to be skipped
- * by every scan. Closing the gap from the newer side moves at most 12 bytes an entry, and what is
- * taken back is mostly recent.
+ * Why a removal shifts entries: the order of entries says which is the oldest, and every scan would have
+ * to skip holes. Closing the gap from the newer side copies at most 12 bytes for each entry, and removed
+ * reactions are mostly recent.
  */
 #include "hot/memory/shelf.h"
 
@@ -25,7 +25,8 @@ struct chunk {
     uint8_t start; /* entries are start … end - 1, oldest first */
     uint8_t end;
     uint8_t wide;
-    uint32_t hint;  /* the chunk behind `older` when this was made; perhaps freed since */
+    uint32_t
+        hint; /* the chunk after `older` when this one was made; it may have been freed since */
     uint32_t stamp; /* of the newest entry that is, or was, in it */
     uint64_t lo[];  /* then hi[capacity] if wide, then the times */
 };
@@ -33,8 +34,8 @@ struct chunk {
 #define CHUNK_AHEAD 2
 
 static const struct {
-    uint32_t below;   /* with fewer entries than this, */
-    uint8_t capacity; /* the next chunk holds so many */
+    uint32_t below;   /* if the shelf has fewer entries than this, */
+    uint8_t capacity; /* the next chunk has this capacity */
 } chunk_steps[] = {
     {1, 7}, {16, 9}, {36, 20}, {144, 36}, {300, 52}, {436, 68}, {636, 100}, {UINT32_MAX, 132},
 };
@@ -79,7 +80,7 @@ static void chunk_put(struct chunk *chunk, uint32_t index, struct shelf_entry en
     chunk_times(chunk)[index] = entry.time_s;
 }
 
-/* Moves index + 1 … end - 1 down by one. */
+/* Shifts the entries index + 1 … end - 1 down by one. */
 static void chunk_close(struct chunk *chunk, uint32_t index)
 {
     size_t count = chunk->end - 1 - index;
@@ -90,7 +91,7 @@ static void chunk_close(struct chunk *chunk, uint32_t index)
     memmove(times + index, times + index + 1, count * sizeof(uint32_t));
 }
 
-/* Index in the chunk, or its end. */
+/* The index in the chunk; its end if the id is not there. */
 static uint32_t chunk_find(struct chunk *chunk, scan_fn *scan, struct id id)
 {
     uint32_t from = chunk->start;
@@ -102,7 +103,7 @@ static uint32_t chunk_find(struct chunk *chunk, scan_fn *scan, struct id id)
     }
 }
 
-/* Two chunks ahead: their heads and ids, taken to be as many as here. */
+/* Prefetches the heads and ids of the next two chunks, as if they were as large as this one. */
 static void chunk_prefetch(const struct slab *slab, const struct chunk *chunk)
 {
     size_t bytes = sizeof(*chunk) + chunk->capacity * sizeof(uint64_t);
@@ -119,8 +120,8 @@ static void newest_set(struct shelf *shelf, uint32_t chunk)
     atomic_store_explicit(&shelf->newest, chunk, memory_order_release);
 }
 
-struct shelf_place shelf_find(const struct slab *slab, const struct shelf *shelf, scan_fn *scan,
-                              struct id id)
+struct shelf_slot shelf_find(const struct slab *slab, const struct shelf *shelf, scan_fn *scan,
+                             struct id id)
 {
     uint32_t walked = 0;
     for (uint32_t at = shelf_newest(shelf); at != 0; walked++) {
@@ -129,15 +130,15 @@ struct shelf_place shelf_find(const struct slab *slab, const struct shelf *shelf
             chunk_prefetch(slab, chunk);
         uint32_t index = chunk_find(chunk, scan, id);
         if (index != chunk->end)
-            return (struct shelf_place){at, index};
+            return (struct shelf_slot){at, index};
         at = chunk->older;
     }
-    return (struct shelf_place){0, 0};
+    return (struct shelf_slot){0, 0};
 }
 
-uint32_t shelf_time(const struct slab *slab, struct shelf_place place)
+uint32_t shelf_time(const struct slab *slab, struct shelf_slot slot)
 {
-    return chunk_times(slab_at(slab, place.chunk))[place.index];
+    return chunk_times(slab_at(slab, slot.chunk))[slot.index];
 }
 
 size_t shelf_chunk_size(const struct slab *slab, const struct shelf *shelf)
@@ -178,21 +179,22 @@ static void chunk_free(struct slab *slab, uint32_t at)
     slab_free(slab, at, chunk_size(chunk->capacity, chunk->wide));
 }
 
-void shelf_remove(struct slab *slab, struct shelf *shelf, struct shelf_place place)
+void shelf_remove(struct slab *slab, struct shelf *shelf, struct shelf_slot slot)
 {
     struct shelf_entry carried = {0};
     uint32_t stamp = shelf_stamp(slab, shelf);
     for (uint32_t at = shelf_newest(shelf);;) {
         struct chunk *chunk = slab_at(slab, at);
-        chunk->stamp = stamp; /* what moves in from the newer side is no newer than that */
-        uint32_t index = at == place.chunk ? place.index : chunk->start;
+        chunk->stamp =
+            stamp; /* the entry that is shifted in from the newer chunk has no newer stamp */
+        uint32_t index = at == slot.chunk ? slot.index : chunk->start;
         struct shelf_entry first = chunk_get(chunk, index);
         chunk_close(chunk, index);
         if (at == shelf_newest(shelf))
             chunk->end--;
         else
             chunk_put(chunk, chunk->end - 1U, carried);
-        if (at == place.chunk)
+        if (at == slot.chunk)
             break;
         carried = first;
         at = chunk->older;
@@ -246,7 +248,7 @@ struct shelf_entry shelf_oldest(const struct slab *slab, const struct shelf *she
     return chunk_get(chunk, chunk->start);
 }
 
-/* `newer` is the chunk before it, 0 if there is none. */
+/* `newer` is the chunk before this one in the chain; 0 if there is none. */
 static void chunk_unlink(struct slab *slab, struct shelf *shelf, uint32_t at, uint32_t newer)
 {
     if (newer == 0)
@@ -258,6 +260,7 @@ static void chunk_unlink(struct slab *slab, struct shelf *shelf, uint32_t at, ui
 
 void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
 {
+    ASSERT(shelf->count > 0);
     uint32_t newer;
     uint32_t at = oldest_chunk(slab, shelf, &newer);
     struct chunk *chunk = slab_at(slab, at);
@@ -268,7 +271,7 @@ void shelf_drop_oldest(struct slab *slab, struct shelf *shelf)
         chunk_unlink(slab, shelf, at, newer);
 }
 
-/* From this one on to the oldest. */
+/* Frees this chunk and all older ones. */
 static void chunks_free(struct slab *slab, uint32_t at)
 {
     while (at != 0) {
@@ -286,7 +289,7 @@ void shelf_empty(struct slab *slab, struct shelf *shelf)
     chunks_free(slab, newest);
 }
 
-/* Stamps fall from newest to oldest: behind the first chunk that can go, all can. */
+/* Stamps decrease from newest to oldest: if a chunk can be evicted, so can all older ones. */
 uint32_t shelf_cut(struct slab *slab, struct shelf *shelf, uint32_t most, uint32_t oldest_s,
                    uint32_t clean)
 {
@@ -331,16 +334,16 @@ bool shelf_relocate(struct slab *slab, struct shelf *shelf)
         struct chunk *chunk = slab_at(slab, at);
         if (slab_is_retiring(slab, at)) {
             size_t size = chunk_size(chunk->capacity, chunk->wide);
-            uint32_t moved = slab_alloc(slab, size);
-            if (moved == 0)
+            uint32_t relocated = slab_alloc(slab, size);
+            if (relocated == 0)
                 return false;
-            memcpy(slab_at(slab, moved), chunk, size);
+            memcpy(slab_at(slab, relocated), chunk, size);
             if (newer == NULL)
-                newest_set(shelf, moved);
+                newest_set(shelf, relocated);
             else
-                newer->older = moved;
+                newer->older = relocated;
             slab_free(slab, at, size);
-            chunk = slab_at(slab, moved);
+            chunk = slab_at(slab, relocated);
         }
         newer = chunk;
         at = chunk->older;

@@ -1,6 +1,7 @@
 /*
- * Tokens are hashes already, so the table uses them as they are (mixed once, as whoever makes them
- * may not be ours). They expire in the order they came, because recorded times never fall.
+ * Tokens are hashes already, so the table uses them directly (mixed once more, because a token may have
+ * been made by other code). They expire in the order in which they were added, because recorded times
+ * never go backwards.
  */
 #include "hot/memory/tokens.h"
 
@@ -9,7 +10,7 @@
 
 struct token_cell {
     uint32_t newer;
-    uint32_t time_s; /* recorded with it */
+    uint32_t time_s; /* the recorded time of the addition */
     uint64_t token[2];
 };
 
@@ -79,7 +80,7 @@ void tokens_release(struct tokens *tokens, uint32_t cell)
     slab_free(tokens->table.slab, cell, sizeof(struct token_cell));
 }
 
-/* Those out of order are forgotten in time all the same, only their cells stay a little longer. */
+/* Tokens that are added out of order still expire in time; only their cells are freed a little later. */
 void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t time_s)
 {
     struct slab *slab = tokens->table.slab;
@@ -101,19 +102,19 @@ bool tokens_relocate(struct tokens *tokens)
         struct token_cell *cell = slab_at(slab, at);
         uint32_t next = cell->newer;
         if (slab_is_retiring(slab, at)) {
-            uint32_t moved = slab_alloc(slab, sizeof(*cell));
-            if (moved == 0)
+            uint32_t relocated = slab_alloc(slab, sizeof(*cell));
+            if (relocated == 0)
                 return false;
-            *(struct token_cell *)slab_at(slab, moved) = *cell;
-            table_replace(&tokens->table, token_hash(cell->token), at, moved);
+            *(struct token_cell *)slab_at(slab, relocated) = *cell;
+            table_replace(&tokens->table, token_hash(cell->token), at, relocated);
             if (before == 0)
-                tokens->oldest = moved;
+                tokens->oldest = relocated;
             else
-                ((struct token_cell *)slab_at(slab, before))->newer = moved;
+                ((struct token_cell *)slab_at(slab, before))->newer = relocated;
             if (next == 0)
-                tokens->newest = moved;
+                tokens->newest = relocated;
             slab_free(slab, at, sizeof(*cell));
-            at = moved;
+            at = relocated;
         }
         before = at;
         at = next;

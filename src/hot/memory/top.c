@@ -1,10 +1,10 @@
 /*
- * Reading a board. What is kept of the last reading is enough for most; else all parts are gathered
- * and the best of them brought to the front and sorted. Few ask for more than a hundred: as long as
- * nobody has, no more than TOP_FEW are sorted.
+ * Reading a board. The kept result of the last reading answers most requests. Otherwise all sections are
+ * gathered, and the best entries are selected and ordered. Few requests ask for more than a hundred
+ * entries; until one does, only TOP_FEW entries are ordered.
  *
- * A board that has fewer entries above its floor than are asked for, and may have more items, is not
- * answered from: a worker waits until it is filled again, for a while.
+ * If a board has fewer entries above its floor than the request asks for, and may have more items, it
+ * cannot answer: a worker waits for a while until the board is filled again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 #include "trend/trends.h"
 
 #define TOP_FEW    128
-#define TOP_SPARE  64 /* a board that has fewer than so many over what is enough is looked at */
+#define TOP_SPARE  64 /* the filler checks a board with fewer entries than `enough` and these */
 #define GATHER_MAX (LIMIT_SHARDS * BOARD_ENTRIES)
 
 _Static_assert(TOP_FEW <= LIMIT_TOP, "few is not many");
 
-/* Room to keep a result in, if there is any; without it every reading gathers. */
+/* Allocates memory for a kept result. If there is none, every reading gathers again. */
 static void top_keep(struct hot_memory *hot, struct board *board)
 {
     size_t bytes = LIMIT_TOP * sizeof(*board->top);
@@ -34,7 +34,7 @@ static void top_keep(struct hot_memory *hot, struct board *board)
         boards_give(&hot->boards, bytes);
 }
 
-/* Gathers, and sorts the best into `entries`; under the board's lock. */
+/* Gathers the sections and puts the best entries first, in order. Called under the board's lock. */
 static void top_refresh(struct hot_memory *hot, struct board *board, uint32_t wanted,
                         struct ranked *entries)
 {
@@ -54,7 +54,7 @@ static void top_refresh(struct hot_memory *hot, struct board *board, uint32_t wa
     board->top_all = !gathered.floored && count == gathered.count;
 }
 
-/* How many of the best are in `out`; BLOCKED: there may be more, but it has to be filled first. */
+/* Copies the best entries to `out`. BLOCKED: there may be more, but the board has to be filled first. */
 static enum status top_take(struct hot_memory *hot, struct board *board, uint32_t limit,
                             struct ranked *out, uint32_t *count)
 {
@@ -71,7 +71,7 @@ static enum status top_take(struct hot_memory *hot, struct board *board, uint32_
     return enough ? STATUS_OK : STATUS_BLOCKED;
 }
 
-/* OK; BLOCKED: it has to be filled first; NO_MEMORY, BOARD_OFF. */
+/* OK; BLOCKED: the board has to be filled first; NO_MEMORY, BOARD_OFF. */
 static enum status top_read(struct hot_memory *hot, struct board *board,
                             struct hot_request *request, struct hot_scratch *scratch)
 {
@@ -100,7 +100,7 @@ static enum status top_once(struct hot_memory *hot, struct hot_request *request,
     return atomic_load(&hot->boards.full) ? STATUS_BOARD_OFF : STATUS_OK;
 }
 
-/* A board that waits for a store that failed would be counted for ever. */
+/* If the store has failed, the board would be counted for ever, so the answer is STORE_FAILED. */
 static enum status why_not_counted(struct hot_memory *hot)
 {
     enum status status = hot_memory_reach(hot, journal_appended(hot->journal), 0);
@@ -123,7 +123,7 @@ static enum status top_wait(struct hot_memory *hot, struct hot_request *request,
     }
 }
 
-/* The store must have seen every change there was when it was asked. */
+/* The store first has to reach every change that was made before the request. */
 static enum status top_of_window(struct hot_memory *hot, struct hot_request *request,
                                  struct hot_scratch *scratch)
 {
@@ -144,7 +144,7 @@ bool hot_memory_top(struct hot_memory *hot, struct hot_request *request, struct 
 {
     (void)trail;
     ASSERT(request->top.limit > 0 && request->top.limit <= LIMIT_TOP);
-    bool known = request->top.type < LIMIT_TYPES && request->name < LIMIT_NAMES;
+    bool is_valid = request->top.type < LIMIT_TYPES && request->name < LIMIT_NAMES;
     bool windowed = request->top.window != TREND_NONE;
     request->top.first = scratch->ranked_used;
     request->top.count = 0;
@@ -153,10 +153,10 @@ bool hot_memory_top(struct hot_memory *hot, struct hot_request *request, struct 
         request->status = STATUS_NO_WINDOWS;
     else if (!windowed && hot->without_boards)
         request->status = STATUS_NO_BOARDS;
-    else if (known && windowed)
+    else if (is_valid && windowed)
         request->status =
             worker == LOAD_NOBODY ? STATUS_BLOCKED : top_of_window(hot, request, scratch);
-    else if (known)
+    else if (is_valid)
         request->status = top_once(hot, request, scratch);
     if (request->status == STATUS_BLOCKED && worker == LOAD_NOBODY)
         return false;

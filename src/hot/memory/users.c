@@ -1,7 +1,7 @@
 /*
- * Most users have a shelf or two, so shelves are found by walking; a row's first shelf is taken
- * over for another kind or type once it is empty. How many a walk may meet is bounded
- * (LIMIT_SHELVES): whoever walks holds the shard's lock.
+ * Most users have one or two shelves, so a shelf is found by walking over all of them. A row's first shelf
+ * is reused for another kind or type once it is empty. The number of shelves is bounded (LIMIT_SHELVES),
+ * because a walk holds the shard's lock.
  */
 #include "hot/memory/users.h"
 
@@ -11,7 +11,8 @@
 #include "base/hash.h"
 #include "base/limits.h"
 
-#define SHELF_SORT  (SHELF_USED | SHELF_WIDE | SHELF_WARM) /* flags that tell shelves apart */
+#define SHELF_IDENTITY                                                                             \
+    (SHELF_USED | SHELF_WIDE | SHELF_WARM) /* the flags that distinguish shelves */
 #define ABSENT_SEED 0x6f1d3c7b95a2e804ULL
 
 static size_t user_row_size(struct id user)
@@ -49,17 +50,18 @@ struct user_row *user_find(const struct user_shard *shard, uint64_t hash, struct
     }
 }
 
-static uint8_t shelf_sort(struct id id, uint8_t flags)
+static uint8_t shelf_identity(struct id id, uint8_t flags)
 {
     return (uint8_t)(SHELF_USED | (id_is_wide(id) ? SHELF_WIDE : 0) | (flags & SHELF_WARM));
 }
 
 struct shelf *user_shelf(const struct user_shard *shard, struct user_row *row, uint8_t kind,
-                         struct item item, uint8_t sort)
+                         struct item item, uint8_t warm)
 {
-    uint8_t flags = shelf_sort(item.id, sort);
+    uint8_t flags = shelf_identity(item.id, warm);
     for (struct shelf *shelf = &row->first; shelf != NULL; shelf = user_next_shelf(shard, shelf))
-        if (shelf->kind == kind && shelf->type == item.type && (shelf->flags & SHELF_SORT) == flags)
+        if (shelf->kind == kind && shelf->type == item.type &&
+            (shelf->flags & SHELF_IDENTITY) == flags)
             return shelf;
     return NULL;
 }
@@ -69,7 +71,8 @@ static struct shelf shelf_new(uint8_t kind, struct item item, uint8_t flags)
     return (struct shelf){
         .kind = kind,
         .type = item.type,
-        .flags = (uint8_t)(shelf_sort(item.id, flags) | (flags & (SHELF_INCOMPLETE | SHELF_SOLE))),
+        .flags =
+            (uint8_t)(shelf_identity(item.id, flags) | (flags & (SHELF_INCOMPLETE | SHELF_SOLE))),
     };
 }
 
@@ -185,7 +188,7 @@ bool user_has_many_shelves(const struct user_shard *shard, const struct user_row
     return count >= LIMIT_SHELVES;
 }
 
-/* The one made first of those that can go; but not the row's own, which mostly is the used one. */
+/* Evicts the oldest shelf that can go, but not the row's first one, which is mostly in use. */
 bool user_drop_shelf(struct user_shard *shard, struct user_row *row, uint16_t but, uint32_t clean)
 {
     struct shelf *found = NULL;
@@ -202,9 +205,9 @@ bool user_drop_shelf(struct user_shard *shard, struct user_row *row, uint16_t bu
 }
 
 void user_remove(struct user_shard *shard, struct user_row *row, struct shelf *shelf,
-                 struct shelf_place place)
+                 struct shelf_slot slot)
 {
-    shelf_remove(&shard->slab, shelf, place);
+    shelf_remove(&shard->slab, shelf, slot);
     ASSERT(shard->reactions != 0);
     shard->reactions--;
     if (shelf->count == 0)
@@ -235,15 +238,15 @@ void user_evict(struct user_shard *shard, uint64_t hash, uint32_t cell)
     slab_free(&shard->slab, cell, user_row_size(user_of(row)));
 }
 
-/* A copy elsewhere of `size` bytes; 0: no memory. */
-static uint32_t cell_move(struct slab *slab, uint32_t cell, size_t size)
+/* Copies a cell of `size` bytes to another page; 0: no memory. */
+static uint32_t cell_copy(struct slab *slab, uint32_t cell, size_t size)
 {
-    uint32_t moved = slab_alloc(slab, size);
-    if (moved == 0)
+    uint32_t relocated = slab_alloc(slab, size);
+    if (relocated == 0)
         return 0;
-    memcpy(slab_at(slab, moved), slab_at(slab, cell), size);
+    memcpy(slab_at(slab, relocated), slab_at(slab, cell), size);
     slab_free(slab, cell, size);
-    return moved;
+    return relocated;
 }
 
 bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t *cell)
@@ -251,27 +254,27 @@ bool user_relocate(struct user_shard *shard, uint64_t hash, uint32_t *cell)
     struct slab *slab = &shard->slab;
     struct user_row *row = slab_at(slab, *cell);
     if (slab_is_retiring(slab, *cell)) {
-        uint32_t moved = cell_move(slab, *cell, user_row_size(user_of(row)));
-        if (moved == 0)
+        uint32_t relocated = cell_copy(slab, *cell, user_row_size(user_of(row)));
+        if (relocated == 0)
             return false;
-        table_replace(&shard->table, hash, *cell, moved);
-        *cell = moved;
-        row = slab_at(slab, moved);
+        table_replace(&shard->table, hash, *cell, relocated);
+        *cell = relocated;
+        row = slab_at(slab, relocated);
     }
     for (struct shelf *shelf = &row->first; shelf != NULL; shelf = user_next_shelf(shard, shelf)) {
         if (!shelf_relocate(slab, shelf))
             return false;
         if (shelf->next != 0 && slab_is_retiring(slab, shelf->next)) {
-            uint32_t moved = cell_move(slab, shelf->next, sizeof(*shelf));
-            if (moved == 0)
+            uint32_t relocated = cell_copy(slab, shelf->next, sizeof(*shelf));
+            if (relocated == 0)
                 return false;
-            shelf->next = moved;
+            shelf->next = relocated;
         }
     }
     return true;
 }
 
-static uint32_t absent_place(const struct cleared_key *key)
+static uint32_t absent_slot(const struct cleared_key *key)
 {
     return (uint32_t)hash_mix(id_hash(key->user, ABSENT_SEED + key->kind),
                               item_hash(key->item, ABSENT_SEED)) &
@@ -282,22 +285,22 @@ bool user_absent_has(const struct user_shard *shard, const struct cleared_key *k
 {
     if (!shard->absent_any)
         return false;
-    uint32_t place = absent_place(key);
-    const struct cleared_key *there = &shard->absent[place].key;
-    return shard->absent[place].used && id_equal(there->user, key->user) &&
+    uint32_t slot = absent_slot(key);
+    const struct cleared_key *there = &shard->absent[slot].key;
+    return shard->absent[slot].used && id_equal(there->user, key->user) &&
            item_equal(there->item, key->item) && there->kind == key->kind;
 }
 
 void user_absent_add(struct user_shard *shard, const struct cleared_key *key)
 {
-    uint32_t place = absent_place(key);
-    shard->absent[place].key = *key;
-    shard->absent[place].used = true;
+    uint32_t slot = absent_slot(key);
+    shard->absent[slot].key = *key;
+    shard->absent[slot].used = true;
     shard->absent_any = true;
 }
 
 void user_absent_remove(struct user_shard *shard, const struct cleared_key *key)
 {
     if (user_absent_has(shard, key))
-        shard->absent[absent_place(key)].used = false;
+        shard->absent[absent_slot(key)].used = false;
 }

@@ -24,7 +24,7 @@ struct world {
     bool live[USERS][KINDS][ITEMS];
     int64_t values[ITEMS][COUNTERS];
     uint32_t clock_s;
-    uint64_t finished; /* sweeps that took more than one call */
+    uint64_t finished; /* removals that took more than one call */
     uint64_t refused;  /* by the journal, before anything was removed */
 };
 
@@ -201,7 +201,7 @@ static void take_event(struct world *world, const struct hot_request *request,
 }
 
 /* One call; false: all is gone. */
-static bool sweep_once(struct world *world, struct hot_request *request, struct gate *gate)
+static bool remove_once(struct world *world, struct hot_request *request, struct gate *gate)
 {
     struct recorder *recorder = &world->bed.recorder;
     size_t before = recorder_count(recorder);
@@ -230,7 +230,7 @@ static void open_some_gate(struct world *world, struct gate *gate)
 }
 
 /* Until all is gone, while others go on. */
-static void sweep_all(struct world *world, struct hot_request *request, uint32_t number)
+static void remove_all(struct world *world, struct hot_request *request, uint32_t number)
 {
     bool more;
     for (uint32_t calls = 1;; calls++) {
@@ -238,7 +238,7 @@ static void sweep_all(struct world *world, struct hot_request *request, uint32_t
             1 + chance_below(&world->chance, chance_below(&world->chance, 2) ? 9 : 99);
         struct gate gate;
         open_some_gate(world, &gate);
-        more = sweep_once(world, request, &gate);
+        more = remove_once(world, request, &gate);
         if (!more) {
             world->finished += calls > 1;
             break;
@@ -253,7 +253,7 @@ static void sweep_all(struct world *world, struct hot_request *request, uint32_t
                      0);
 }
 
-static void sweep_some(struct world *world)
+static void remove_some(struct world *world)
 {
     bool forget = chance_below(&world->chance, 2) == 0;
     uint32_t number =
@@ -263,7 +263,7 @@ static void sweep_some(struct world *world)
                                   .user = id_number(number),
                                   .items = forget ? NULL : &item,
                                   .item_count = !forget};
-    sweep_all(world, &request, number);
+    remove_all(world, &request, number);
 }
 
 static void run_world(uint32_t shelf_max, uint64_t rounds)
@@ -276,7 +276,7 @@ static void run_world(uint32_t shelf_max, uint64_t rounds)
         for (uint32_t changes = chance_below(&world->chance, 200); changes > 0; changes--)
             change(world);
         bed_disturb(&world->bed, &world->chance, 16, world->clock_s);
-        sweep_some(world);
+        remove_some(world);
         if (i % 8 == 0)
             check_all(world);
     }
