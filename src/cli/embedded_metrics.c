@@ -49,7 +49,7 @@ static void collect_hot(void *context, struct metrics *out)
 {
     struct embedded_metrics *metrics = context;
     struct hot_stats stats;
-    hot_stats(metrics->hot, &stats);
+    hot_collect(metrics->hot, &stats);
     out->numbers[NUMBER_HOT_USERS] = stats.users;
     out->numbers[NUMBER_HOT_SHELVES] = stats.shelves;
     out->numbers[NUMBER_HOT_REACTIONS] = stats.reactions;
@@ -74,7 +74,7 @@ static void collect_boards(void *context, struct metrics *out)
 {
     struct embedded_metrics *metrics = context;
     struct hot_stats stats;
-    hot_stats(metrics->hot, &stats);
+    hot_collect(metrics->hot, &stats);
     out->texts[TEXT_BOARDS_STATE] = hot_boards_state_text(stats.boards_state);
     out->numbers[NUMBER_BOARDS] = stats.boards;
     out->numbers[NUMBER_BOARDS_OFF] = stats.boards_off;
@@ -91,7 +91,7 @@ static void collect_projector(void *context, struct metrics *out)
     struct projector_stats stats;
     struct hot_stats hot;
     projector_stats(metrics->projector, &stats);
-    hot_stats(metrics->hot, &hot);
+    hot_collect(metrics->hot, &hot);
     out->texts[TEXT_PROJECTOR_STATE] = stats.sentence;
     out->numbers[NUMBER_PROJECTOR_OK] = stats.state == PROJECTOR_OK;
     out->numbers[NUMBER_PROJECTED] = stats.position;

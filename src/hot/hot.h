@@ -283,7 +283,7 @@ struct hot_ops {
     void (*kick)(struct hot *hot);
     void (*listen)(struct hot *hot, hot_listen_fn *fn, void *context);
     const char *(*sentence)(struct hot *hot, enum status status);
-    void (*stats)(struct hot *hot, struct hot_stats *out);
+    void (*collect)(struct hot *hot, struct hot_stats *out);
     void (*refuse_writes)(struct hot *hot);
     void (*stop)(struct hot *hot);
     void (*close)(struct hot *hot);
@@ -390,9 +390,10 @@ static inline const char *hot_sentence(struct hot *hot, enum status status)
     return hot->ops->sentence(hot, status);
 }
 
-static inline void hot_stats(struct hot *hot, struct hot_stats *out)
+/* Fills in the numbers that INFO and METRICS show of the tier. Any thread may call it; it locks every shard. */
+static inline void hot_collect(struct hot *hot, struct hot_stats *out)
 {
-    hot->ops->stats(hot, out);
+    hot->ops->collect(hot, out);
 }
 
 /* The first step of stopping: from now on writes are refused (STOPPING); reads are still served. */

@@ -77,7 +77,7 @@ static void collect_stats(void *context, struct metrics *out)
     struct server *server = context;
     uint64_t ran = 0;
     struct hot_stats stats;
-    hot_stats(server->parts.hot, &stats);
+    hot_collect(server->parts.hot, &stats);
     for (unsigned i = 0; i < server->loop_count; i++)
         add_loop(&server->loops[i], out);
     for (size_t i = 0; i < op_count(); i++)

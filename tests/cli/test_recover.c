@@ -252,7 +252,7 @@ static void test_it_can_be_stopped_anywhere(void **state)
     end_journal(journal);
     struct hot_stats stats;
     assert_true(stop_everywhere("none") >= 2);
-    hot_stats(started.parts.hot, &stats);
+    hot_collect(started.parts.hot, &stats);
     assert_int_equal(stats.reactions, LIKES);
     stop();
 

@@ -405,7 +405,7 @@ int64_t bed_count(struct bed *bed, struct item item, uint8_t name)
 struct hot_stats bed_stats(struct bed *bed)
 {
     struct hot_stats stats;
-    hot_stats(bed->hot, &stats);
+    hot_collect(bed->hot, &stats);
     return stats;
 }
 

@@ -75,7 +75,7 @@ static void inner_stop(struct hot *hot)
 }
 
 static const struct hot_ops inner_ops = {
-    .name = "inner", .submit = inner_submit, .stats = inner_stats, .stop = inner_stop};
+    .name = "inner", .submit = inner_submit, .collect = inner_stats, .stop = inner_stop};
 
 static int begin(void **state)
 {
@@ -198,7 +198,7 @@ static void count_turns(uint64_t seed, unsigned *turns)
         world.wakes = 0;
         assert_true(hot_submit(hot, &sent->submission));
         for (unsigned before = world.turn; world.done == 0; turn()) {
-            hot_stats(hot, &stats);
+            hot_collect(hot, &stats);
             assert_true(stats.waiting <= 1 && world.turn - before <= 2 + HOT_DELAYED_TURNS);
             for (unsigned turns_so_far = world.turn - before; world.wakes <= turns_so_far;)
                 sched_yield(); /* until there is something to drain */
@@ -255,11 +255,11 @@ static void what_the_inner_tier_does_not_take_is_busy(void **state)
         submission_free(&sent->submission);
         at_once++;
     }
-    hot_stats(hot, &stats);
+    hot_collect(hot, &stats);
     assert_int_equal(stats.waiting, COUNT - at_once);
     for (unsigned i = 0; i < HOT_DELAYED_TURNS; i++)
         turn();
-    hot_stats(hot, &stats);
+    hot_collect(hot, &stats);
     assert_int_equal(stats.waiting, 0);
     assert_true(at_once > 0 && at_once < COUNT);
     assert_int_equal(refused, COUNT - at_once);

@@ -154,14 +154,14 @@ static void test_shelves_come_and_go(void **state)
         for (uint32_t kind = 0; kind < 20; kind++)
             assert_int_equal(
                 bed_change(&bed, HOT_SET, user, (uint8_t)(kind + round), item_number(round), 1), 1);
-        hot_stats(bed.hot, &stats);
+        hot_collect(bed.hot, &stats);
         assert_int_equal(stats.shelves, 20);
         assert_int_equal(stats.reactions, 20);
         for (uint32_t kind = 0; kind < 20; kind++)
             assert_int_equal(bed_change(&bed, HOT_CLEAR, user, (uint8_t)((kind * 7) % 20 + round),
                                         item_number(round), 1),
                              1);
-        hot_stats(bed.hot, &stats);
+        hot_collect(bed.hot, &stats);
         assert_int_equal(stats.shelves, 0);
     }
     assert_int_equal(stats.users, 1);
@@ -215,7 +215,7 @@ static void test_popularity_costs_nothing(void **state)
     for (uint64_t user = 1; user <= 50000; user++)
         assert_int_equal(bed_change(&bed, HOT_SET, (struct id){.lo = user}, LIKE, item, 1), 1);
     struct hot_stats stats;
-    hot_stats(bed.hot, &stats);
+    hot_collect(bed.hot, &stats);
     assert_int_equal(stats.items, 1);
     assert_int_equal(stats.users, 50000);
     assert_int_equal(bed_count(&bed, item, LIKE), 50000);

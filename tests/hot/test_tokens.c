@@ -40,7 +40,7 @@ static void add_plainly(struct bed *bed, struct item item, uint32_t time_s)
 static uint64_t token_count(struct bed *bed)
 {
     struct hot_stats stats;
-    hot_stats(bed->hot, &stats);
+    hot_collect(bed->hot, &stats);
     return stats.tokens;
 }
 

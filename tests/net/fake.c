@@ -218,7 +218,7 @@ static const struct hot_ops ops = {.name = "fake",
                                    .kick = fake_kick,
                                    .listen = fake_listen,
                                    .sentence = fake_sentence,
-                                   .stats = fake_stats,
+                                   .collect = fake_stats,
                                    .refuse_writes = fake_refuse_writes,
                                    .stop = fake_stop_threads,
                                    .close = fake_close};

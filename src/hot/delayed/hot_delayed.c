@@ -204,7 +204,7 @@ static const char *delayed_sentence(struct hot *base, enum status status)
 static void delayed_stats(struct hot *base, struct hot_stats *out)
 {
     struct hot_delayed *hot = delayed_of(base);
-    hot_stats(hot->inner, out);
+    hot_collect(hot->inner, out);
     out->waiting += atomic_load(&hot->waiting);
 }
 
@@ -241,7 +241,7 @@ static const struct hot_ops hot_delayed_ops = {
     .kick = delayed_kick,
     .listen = delayed_listen,
     .sentence = delayed_sentence,
-    .stats = delayed_stats,
+    .collect = delayed_stats,
     .refuse_writes = delayed_refuse_writes,
     .stop = delayed_stop,
     .close = delayed_close,
