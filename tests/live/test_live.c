@@ -255,6 +255,24 @@ static void nothing_is_answered_behind_it(void **state)
 }
 
 #ifdef LAUD_FAULTS
+/*
+ * Reads until the connection ends. If both requests ran in one turn, nothing is sent. On a slow machine the
+ * second may have to wait for the next turn: then the write gets its error first.
+ */
+static void expect_no_success(int client)
+{
+    char got[4096];
+    size_t length = 0;
+    ssize_t count;
+    while ((count = recv(client, got + length, sizeof got - 1 - length, 0)) > 0)
+        length += (size_t)count;
+    assert_int_equal(count, 0);
+    got[length] = '\0';
+    assert_true(length == 0 || strncmp(got, "HTTP/1.1 503", 12) == 0);
+    assert_null(strstr(got, " 200 "));
+    assert_null(strstr(got, "data:"));
+}
+
 /* An error takes the place of the stream's head: nothing of the stream follows it. */
 static void it_ends_with_the_write_before_it(void **state)
 {
@@ -263,7 +281,7 @@ static void it_ends_with_the_write_before_it(void **state)
     assert_int_equal(io_faults_plan("segment.write:1+:EIO"), 0);
     client_send(client, "PUT /v1/items/video:3/reactions/like/1 HTTP/1.1\r\nHost: x\r\n\r\n"
                         "GET /v1/live?items=video:777 HTTP/1.1\r\nHost: x\r\n\r\n");
-    client_expect_end(client);
+    expect_no_success(client);
     assert_int_equal(io_faults_plan(NULL), 0);
     int other = ask("video:3", "");
     expect_data(other, "\"video:3\":{\"comment\":3}");
