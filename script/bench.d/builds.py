@@ -3,7 +3,8 @@
 Rows, for --only:
   instructions  how many instructions the server executes for one operation, counted by callgrind. The
                 figure is the difference of a run with twice as many operations and a run with as many,
-                so that start and stop do not count. The machine's speed does not matter.
+                so that start and stop do not count. The machine's speed does not matter. All runs have
+                the same hash seed, because collisions in hash tables cost instructions too.
   time          operations a second in interleaved pairs of both builds; the median of the ratios counts
 
 Both builds run without a store, except for list pages. --against names the older program, for example
@@ -15,7 +16,9 @@ one that was built in another checkout:
 import glob
 import os
 import re
+import shutil
 import sys
+import tempfile
 
 import area
 import rig
@@ -67,6 +70,8 @@ class Builds(area.Area):
         """Instructions of a whole run of the server, with so many operations in it."""
         def argv(port, directory):
             out = os.path.join(directory, "callgrind.%p")
+            os.mkdir(os.path.join(directory, "data"), 0o700)
+            shutil.copy(self.seed, os.path.join(directory, "data", "seed"))
             return ["valgrind", "--tool=callgrind",
                     f"--callgrind-out-file={out}", self.binary(side), "serve", "--data",
                     os.path.join(directory, "data"), "--resp", f"127.0.0.1:{port}", "--http", "none",
@@ -96,7 +101,19 @@ class Builds(area.Area):
                 return int(total.group(1))
         raise rig.Failure("callgrind left no file with a total")
 
+    def make_seed(self, directory):
+        """Has the older build choose a hash seed, which it keeps in its data directory."""
+        with rig.Server("laud for its seed", lambda port, own: [
+                self.options.against, "serve", "--data", os.path.join(own, "data"), "--resp",
+                f"127.0.0.1:{port}", "--http", "none", "--store", "none", "--max-memory", "256M"]) as server:
+            self.seed = shutil.copy(os.path.join(server.directory, "data", "seed"), directory)
+
     def instructions(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.make_seed(directory)
+            self.count_instructions()
+
+    def count_instructions(self):
         for what, (command, count) in OPERATIONS.items():
             row = self.row(what=f"instructions, {what}", target=1.03, at_least=False, unit="x")
 

@@ -20,7 +20,7 @@ const SHORT_FORMS = {
   LIKERS: "REACTORS",
 };
 // POST requests that only read. Any other POST is repeated only if it has a token.
-const READS_BY_POST = ["COUNTS", "FEED"];
+const READS_BY_POST = ["COUNTS", "FEED", "CARDS"];
 // Names of schemas that would hide a global name of JavaScript.
 const RENAMED = { Set: "SetAnswer", Error: "ErrorAnswer", Map: "MapAnswer", Event: "EventAnswer" };
 
@@ -70,7 +70,10 @@ function typeOfObject(schema, indent) {
   return `{\n${members.join("")}${indent}}`;
 }
 
-/** "user item [item ...] [LIMIT n] [COLD skip|ask]" as a list of { name, keyword, many, values }. */
+/**
+ * "user item [item ...] [LIMIT n] [COLD skip|ask] [ALL] [EXTRA json] [MENTION user ...]" as a list of
+ * { name, keyword, many, values, flag, json }.
+ */
 function parseWords(text) {
   const words = [];
   for (const [, optional, plain] of text.matchAll(/\[([^\]]*)\]|(\S+)/g)) {
@@ -78,13 +81,16 @@ function parseWords(text) {
       words.push({ name: plain });
       continue;
     }
-    const [first, second] = optional.split(" ");
+    const [first, second, third] = optional.split(" ");
     if (second === "...") words.at(-1).many = true;
     else
       words.push({
         name: first.toLowerCase(),
         keyword: first,
-        values: second.includes("|") ? second.split("|") : null,
+        values: second?.includes("|") ? second.split("|") : null,
+        ...(second === undefined && { flag: true }),
+        ...(second === "json" && { json: true }),
+        ...(third === "..." && { many: true }),
       });
   }
   return words;
@@ -105,12 +111,18 @@ function argumentsOf(route) {
   return list;
 }
 
-/** Gives each argument its word in a batch; null if the two lists do not match. */
+/**
+ * Gives each argument its word in a batch; null if the two lists do not match. Words and arguments have the same
+ * name, or its plural, except for a few, which are in the same order.
+ */
 function match(words, list) {
-  if (list.length < words.length) return null;
-  const matched = words.map((word, i) => ({ ...word, argument: list[i] }));
+  const isOf = ({ name, many }) => (argument) => argument.name === name || (many && argument.name === `${name}s`);
+  const rest = list.filter((argument) => !words.some((word) => isOf(word)(argument)));
+  const matched = words.map((word) => ({ ...word, argument: list.find(isOf(word)) ?? rest.shift() }));
   const fits = ({ keyword, name, many, argument }) =>
-    (!keyword || argument.name === name) && (argument.schema.type !== "array" || many === true);
+    argument !== undefined &&
+    (!keyword || isOf({ name, many })(argument)) &&
+    (argument.schema.type !== "array" || many === true);
   return matched.every(fits) ? matched : null;
 }
 
@@ -123,7 +135,7 @@ function operationOfRoute(method, path, route, batch) {
     // path, and lists the parameters of all of them.
     list = words.map(({ argument, keyword }) => ({ ...argument, required: !keyword }));
   }
-  const content = route.responses["200"].content;
+  const { content } = route.responses["200"] ?? route.responses["201"];
   const type = Object.keys(content)[0];
   const one = words?.some(({ many, argument }) => many && argument.schema.type !== "array") ?? false;
   return {
@@ -219,10 +231,12 @@ function repeatOf({ method, name, list }) {
 function tableEntry(operation) {
   const names = (where) => operation.list.filter((argument) => argument.in === where).map(({ name }) => name);
   const words =
-    operation.words?.map(({ keyword, many, argument }) => ({
+    operation.words?.map(({ keyword, many, flag, json, argument }) => ({
       argument: argument.name,
       ...(keyword && { keyword }),
       ...(many && { many }),
+      ...(flag && { flag }),
+      ...(json && { json }),
     })) ?? null;
   const entry = {
     name: operation.name,
@@ -262,7 +276,7 @@ function schemas(document) {
   return Object.entries(document.components.schemas)
     .map(([name, schema]) => {
       const type = typeOf(schema);
-      const declared = type.startsWith("{")
+      const declared = type.startsWith("{") && type.endsWith("}")
         ? `interface ${RENAMED[name] ?? name} ${type}`
         : `type ${RENAMED[name] ?? name} = ${type};`;
       return (schema.description ? comment(schema.description) : "") + `export ${declared}\n\n`;

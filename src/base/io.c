@@ -36,7 +36,7 @@ struct fault {
 #include <string.h>
 
 #define FAULT_ENTRIES 16
-#define FAULT_POINTS  128 /* different names in the program, at most */
+#define FAULT_POINTS  192 /* different names in the program, at most */
 
 struct fault_entry {
     char point[48];
@@ -377,6 +377,12 @@ int io_unlink(const char *point, const char *path)
 {
     struct fault fault = fault_at(point);
     return fault.kind == FAULT_SKIP ? 0 : UNINTERRUPTED(fault, unlink(path));
+}
+
+int io_link(const char *point, const char *from, const char *to)
+{
+    struct fault fault = fault_at(point);
+    return fault.kind == FAULT_SKIP ? 0 : UNINTERRUPTED(fault, link(from, to));
 }
 
 int io_make_directory(const char *point, const char *path, mode_t mode)

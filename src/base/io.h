@@ -33,6 +33,7 @@ int io_allocate(const char *point, int fd, uint64_t length);
 int io_truncate(const char *point, int fd, uint64_t length);
 int io_rename(const char *point, const char *from, const char *to);
 int io_unlink(const char *point, const char *path);
+int io_link(const char *point, const char *from, const char *to); /* a hard link */
 int io_make_directory(const char *point, const char *path, mode_t mode); /* 0 also if it exists */
 int io_size(const char *point, int fd, uint64_t *size);
 

@@ -22,22 +22,50 @@
 
 /* Operations */
 #define LIMIT_FEED_ITEMS  200  /* items in one FEED */
+#define LIMIT_NAMED       10   /* friends whom a FEED names for each item */
 #define LIMIT_SHELVES     4096 /* shelves of one user in memory: kinds × types × widths of ids */
 #define LIMIT_ITEMS       1000 /* items in any other command */
 #define LIMIT_LIST        200  /* entries in one page of a list */
 #define LIMIT_LIST_USUAL  20   /* entries if the client does not give a number */
 #define LIMIT_FOLLOWEES   5000 /* followees that FRIENDS reads */
+#define LIMIT_FRIENDS     500  /* the newest followees that FEED and DEPTH 2 read of one user */
 #define LIMIT_TOP         1000 /* items in one answer of TOP */
 #define LIMIT_TOP_USUAL   100  /* items if the client does not give a number */
 #define LIMIT_BATCH       32   /* operations that one thread runs in the hot tier at a time */
 #define LIMIT_BATCH_ITEMS 1024 /* items of all operations of one batch */
+
+/* Comments */
+#define LIMIT_COMMENT_TEXT   10000    /* bytes of a text */
+#define LIMIT_COMMENT_EXTRA  KIB(4)   /* bytes of the extra JSON value */
+#define LIMIT_MENTIONS       10       /* users that a comment mentions */
+#define LIMIT_REASON         200      /* bytes of the reason of a moderator */
+#define LIMIT_COMMENTS       50       /* roots in one page */
+#define LIMIT_COMMENTS_USUAL 20       /* roots if the client does not give a number */
+#define LIMIT_REPLIES        10       /* replies of each root in a page */
+#define LIMIT_REPLIES_USUAL  3        /* replies if the client does not give a number */
+#define LIMIT_CARDS          200      /* cards in one answer */
+#define LIMIT_PAGE_CONTENT   KIB(256) /* bytes of content after which a page ends early */
+#define LIMIT_VERSIONS       10       /* earlier texts of a comment that are kept */
+#define LIMIT_NEWS           256      /* changes of a watched subject that are remembered */
+#define LIMIT_NEWS_CARDS     64       /* of them in one answer */
+#define LIMIT_NEWS_CONTENT   KIB(32)  /* bytes of content after which such an answer ends early */
+#define LIMIT_NEWS_SUBJECTS  512      /* watched subjects of one shard */
+#define LIMIT_NEWS_S         60       /* a subject counts as watched for so long after it was read */
+#define LIMIT_OWN_COMMENTS   50   /* pending and shadow ones of a subject that their author sees */
+#define LIMIT_INBOX          1000 /* entries of an inbox */
+#define LIMIT_INBOX_DAYS     90   /* older entries are not shown */
+#define LIMIT_BANS           1000000 /* banned users */
+#define LIMIT_BLOCKED_WORDS  100000  /* blocked words and phrases */
+#define LIMIT_BLOCKED_WORD   256     /* bytes of one of them */
+#define LIMIT_BLOCKED_FILE   MIB(8)  /* bytes of the file that lists them */
+#define LIMIT_CHANGED        1024 /* changed comments of a gene that a page merges with the store */
 
 /* Windowed boards */
 #define LIMIT_TREND_TOP   1000  /* ranks of one windowed board */
 #define LIMIT_TREND_ITEMS 16384 /* items of one slice of a board; above it the lowest are dropped */
 
 /* Import */
-#define LIMIT_IMPORT_LINE KIB(4) /* bytes of one line of input */
+#define LIMIT_IMPORT_LINE MIB(1) /* bytes of one line of input: a comment with its history */
 
 /* FORGET and DROP */
 #define LIMIT_REMOVAL       10000 /* reactions and counters that one command removes or examines */
@@ -111,12 +139,15 @@
 
 /*
  * Journal. The size of a record is a multiple of 8 bytes. An operation appends one event, and
- * before it at most two definitions of names. Admission does not reserve bytes for a thread.
- * Therefore enough room is kept free for everything that all other threads may append at the same
- * time.
+ * before it at most two definitions of names. Admission of short events does not reserve bytes for
+ * a thread. Therefore enough room is kept free for everything that all other threads may append at
+ * the same time. A long event, which has a body, is too large for that: its bytes are reserved.
  */
-#define LIMIT_EVENT_BYTES     64                      /* bytes of the largest record */
-#define LIMIT_EVENT_BYTES_MIN 24                      /* bytes of the smallest record */
+#define LIMIT_EVENT_BYTES     64      /* bytes of the largest record of a short event */
+#define LIMIT_EVENT_BYTES_MIN 24      /* bytes of the smallest record */
+#define LIMIT_EVENT_BODY      KIB(16) /* bytes of the body of a long event */
+#define LIMIT_EVENT_HEAD      48      /* most bytes of a long event's record before its body */
+#define LIMIT_EVENT_LONG      (LIMIT_EVENT_HEAD + LIMIT_EVENT_BODY) /* its largest record */
 #define LIMIT_WRITE_BYTES     (3 * LIMIT_EVENT_BYTES) /* most bytes that one operation appends */
 #define LIMIT_ADMIT_BYTES     (LIMIT_BATCH * LIMIT_WRITE_BYTES) /* most bytes asked for at once */
 #define LIMIT_ADMIT_OTHERS    ((LIMIT_THREADS + LIMIT_WORKERS - 1) * LIMIT_ADMIT_BYTES)
@@ -135,7 +166,10 @@ _Static_assert(LIMIT_CHANGES <= LIMIT_CHANGES_LOOKS, "a page can be full");
 _Static_assert(LIMIT_ITEMS + 16 <= LIMIT_HTTP_WORDS, "any operation can be asked for over HTTP");
 _Static_assert(LIMIT_ANSWER_HEAD + LIMIT_HTTP_BATCH * LIMIT_HTTP_ERROR <= LIMIT_OUTPUT_MIN,
                "errors in place of all results of a batch can always be sent");
-_Static_assert(LIMIT_ADMIT_OTHERS + LIMIT_ADMIT_BYTES < LIMIT_SEGMENT_MIN / 8,
-               "what all threads may append at once fits the smallest ring");
+_Static_assert(LIMIT_ADMIT_OTHERS + LIMIT_ADMIT_BYTES + 2 * LIMIT_EVENT_LONG <
+                   LIMIT_SEGMENT_MIN / 8,
+               "what all threads may append at once fits the smallest ring, beside long events");
+_Static_assert(LIMIT_EVENT_BODY % 8 == 0 && LIMIT_EVENT_LONG <= LIMIT_JOURNAL_BATCH,
+               "the largest record fits a batch");
 
 #endif

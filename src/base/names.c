@@ -39,8 +39,10 @@ struct names {
     pthread_mutex_t making;
     names_record_fn *record; /* under making */
     void *context;
-    struct name_lists lists;             /* set at start */
-    const struct names_backend *backend; /* likewise; NULL: there is none */
+    names_observe_fn *observer; /* set at start, like the following; NULL: there is none */
+    void *observer_context;
+    struct name_lists lists;
+    const struct names_backend *backend; /* NULL: there is none */
     void *backend_context;
 
     pthread_mutex_t waking; /* protects the next two members; held while the listener is called */
@@ -282,6 +284,35 @@ static enum status accept(const struct table *table, enum name_role role, int fo
     return table->entries[found].allowed ? STATUS_OK : STATUS_NAME_NOT_LISTED;
 }
 
+static void observe(const struct names *names, const struct table *table)
+{
+    for (size_t i = 0; i < table_count(table); i++) {
+        const struct name *name = &table->entries[i];
+        names->observer(names->observer_context, name->role, (uint16_t)i, name->text, name->length);
+    }
+}
+
+void names_observe(struct names *names, names_observe_fn *observer, void *context)
+{
+    pthread_mutex_lock(&names->making);
+    names->observer = observer;
+    names->observer_context = context;
+    observe(names, &names->types);
+    observe(names, &names->others);
+    pthread_mutex_unlock(&names->making);
+}
+
+/* Lets others see the entry that was made last. */
+static void publish(struct names *names, struct table *table, size_t slot)
+{
+    size_t index = table_count(table);
+    const struct name *name = &table->entries[index];
+    if (names->observer != NULL)
+        names->observer(names->observer_context, name->role, (uint16_t)index, name->text,
+                        name->length);
+    table_publish(table, slot);
+}
+
 static enum status make(struct names *names, struct table *table, enum name_role role,
                         const char *text, size_t length, uint16_t *index)
 {
@@ -299,7 +330,7 @@ static enum status make(struct names *names, struct table *table, enum name_role
             return status;
     }
     name_fill(names, &table->entries[next], role, text, length);
-    table_publish(table, slot);
+    publish(names, table, slot);
     *index = (uint16_t)next;
     return STATUS_OK;
 }
@@ -380,7 +411,7 @@ void names_refusal(const struct names *names, enum status status, enum name_role
     }
 }
 
-static enum status restore(const struct names *names, struct table *table, enum name_role role,
+static enum status restore(struct names *names, struct table *table, enum name_role role,
                            uint16_t index, const char *text, size_t length)
 {
     size_t slot;
@@ -390,7 +421,7 @@ static enum status restore(const struct names *names, struct table *table, enum 
     if (index != table_count(table) || index >= table->limit)
         return STATUS_DAMAGED;
     name_fill(names, &table->entries[index], role, text, length);
-    table_publish(table, slot);
+    publish(names, table, slot);
     return STATUS_OK;
 }
 

@@ -60,6 +60,14 @@ void names_free(struct names *names);
 void names_set_recorder(struct names *names, names_record_fn *record, void *context);
 
 /*
+ * Sets the one observer, which is called at once for every name that exists, and later for every new
+ * name before other threads can see it. Call it at start. The observer may not call names_….
+ */
+typedef void names_observe_fn(void *context, enum name_role role, uint16_t index, const char *text,
+                              size_t length);
+void names_observe(struct names *names, names_observe_fn *observer, void *context);
+
+/*
  * The owner of all names. Any thread may call both functions, also several threads at once, and
  * neither function may wait. Before it answers OK, the back end puts the name and all names with
  * lower indices into the tables (names_restore). BLOCKED means that there is no answer yet: the

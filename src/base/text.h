@@ -24,6 +24,19 @@ static inline bool text_is(struct text text, const char *word)
     return strlen(word) == text.length && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
+/* Is the text one of the words of this list, which are separated by commas? */
+static inline bool text_in_list(struct text text, const char *list)
+{
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+        if (length == text.length && memcmp(list, text.bytes, length) == 0)
+            return true;
+        list += length;
+        if (*list == '\0')
+            return false;
+    }
+}
+
 /*
  * The beginning of the text for a message, with '?' instead of bytes that are not printable ASCII.
  */

@@ -31,6 +31,7 @@ static atomic_bool bench_stop;
 struct bench {
     struct bench_options options;
     struct driver_mix mix;
+    struct line_file lines;
     struct driver *drivers;
     size_t opened;
     struct report report;
@@ -81,6 +82,7 @@ static bool mix_compile(struct bench *bench, const char *sha)
                                    .requests = options->requests,
                                    .theta = options->theta,
                                    .sha = sha,
+                                   .lines = bench->lines.count > 0 ? &bench->lines : NULL,
                                    .http_fields = options->http ? fields : NULL};
     mix_free(&bench->mix);
     if (!prelude_compile(bench, space))
@@ -245,6 +247,9 @@ static bool bench_run(struct bench *bench)
     const struct bench_options *options = &bench->options;
     bool has_script = options->load_script[0] != '\0';
     const char *stand_in = "0000000000000000000000000000000000000000";
+    if (options->lines[0] != '\0' &&
+        !line_file_read(&bench->lines, options->lines, bench->problem, sizeof(bench->problem)))
+        return false;
     if (!mix_compile(bench, has_script ? stand_in : NULL) || !script_load(bench) ||
         !drivers_open(bench))
         return false;
@@ -299,6 +304,7 @@ out:
         driver_close(&bench->drivers[i]);
     free(bench->drivers);
     mix_free(&bench->mix);
+    line_file_free(&bench->lines);
     free(bench);
     return code;
 }

@@ -48,6 +48,7 @@ static const char usage_text[] =
     "  {seq%100+5}     any of these may be followed by + - * / % and a number,\n"
     "                  calculated from left to right\n"
     "  {20*WORDS}      the words 20 times; in them {item.n} is {item.1}, {item.2}, ...\n"
+    "  {line}          a random line of the file that --lines names\n"
     "  {sha}           the digest of the script that --load-script loaded\n"
     "A ';' between spaces separates commands that are sent and counted as one request, which\n"
     "ends with its last reply. With --http a '{' before a '\"' belongs to JSON.\n"

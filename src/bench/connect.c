@@ -162,3 +162,13 @@ out:
     free(reply);
     return fine;
 }
+
+bool connect_authenticate(int fd, char reply[CONNECT_REPLY_MAX], char *problem, size_t size)
+{
+    const char *token = getenv("LAUD_TOKEN");
+    if (token == NULL)
+        return true;
+    const char *words[] = {"AUTH", token};
+    const size_t lengths[] = {strlen(words[0]), strlen(words[1])};
+    return connect_call(fd, words, lengths, 2, reply, problem, size);
+}

@@ -30,6 +30,12 @@ bool connect_send(int fd, const char *bytes, size_t length);
 bool connect_call(int fd, const char *const *words, const size_t *lengths, size_t count,
                   char reply[CONNECT_REPLY_MAX], char *problem, size_t size);
 
+/*
+ * Authenticates with the token in the environment variable LAUD_TOKEN, if there is one. A token is secret,
+ * and every user of the machine can see arguments, so it is no option. Returns as connect_call does.
+ */
+bool connect_authenticate(int fd, char reply[CONNECT_REPLY_MAX], char *problem, size_t size);
+
 /* Sends SCRIPT LOAD with a file; `sha` gets the 40 digits of its digest. */
 bool connect_load_script(int fd, const char *path, char sha[41], char *problem, size_t size);
 

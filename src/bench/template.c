@@ -91,6 +91,16 @@ static bool draw_read(struct compiler *compiler, const char **at, struct draw *d
         compiler->template->uses_sequence = true;
         return space->requests > 0 || compile_fail(compiler, "{seq} needs --requests", start);
     }
+    if (strncmp(start, "line", 4) == 0) {
+        *at = start + 4;
+        draw->source = DRAW_LINE;
+        draw->span = space->lines != NULL ? space->lines->count : 0;
+        if (space->lines == NULL || **at != '}')
+            return compile_fail(
+                compiler, space->lines == NULL ? "{line} needs --lines" : "{line} is expected",
+                start);
+        return true;
+    }
     if (strncmp(start, "rand:", 5) == 0) {
         uint64_t high;
         *at = start + 5;
@@ -177,6 +187,11 @@ static bool is_placeholder(const struct compiler *compiler, const char *at)
     return at[0] == '{' && (compiler->space->http_fields == NULL || !template_is_json_brace(at));
 }
 
+static bool is_line(const struct template *template, uint32_t number)
+{
+    return template->draws[template->numbers[number].draw].source == DRAW_LINE;
+}
+
 bool stretch_read(struct compiler *compiler, const char *start, const char *end,
                   struct stretch *stretch)
 {
@@ -195,7 +210,9 @@ bool stretch_read(struct compiler *compiler, const char *start, const char *end,
         if (!number_read(compiler, &at))
             return false;
         uint32_t shortest = digits_count(compiler->low[number]);
-        if (shortest == digits_count(compiler->high[number]))
+        if (is_line(template, number))
+            stretch->plain += template->lines->length;
+        else if (shortest == digits_count(compiler->high[number]))
             stretch->fixed += shortest;
         else
             stretch->varies = true;
@@ -230,8 +247,9 @@ void stretch_add(struct compiler *compiler, const struct stretch *stretch)
             bytes_add(template, plain, (size_t)(at - plain));
         if (at == stretch->end)
             return;
-        template->segments[template->segment_count++] =
-            (struct segment){SEGMENT_NUMBER, number++, 0, 0};
+        template->segments[template->segment_count++] = (struct segment){
+            is_line(template, number) ? SEGMENT_LINE : SEGMENT_NUMBER, number, 0, 0};
+        number++;
         at = strchr(at, '}') + 1;
     }
 }
@@ -289,6 +307,8 @@ static void max_bytes_set(struct compiler *compiler)
     for (uint32_t i = 0; i < template->segment_count; i++) {
         if (template->segments[i].kind == SEGMENT_NUMBER)
             total += digits_count(compiler->high[template->segments[i].offset]);
+        else if (template->segments[i].kind == SEGMENT_LINE)
+            total += template->lines->length;
         else if (template->segments[i].kind == SEGMENT_LENGTH)
             total += DECIMAL_MAX;
     }
@@ -314,13 +334,14 @@ static struct template *template_new(const char *text, const struct template_spa
     template->bytes = malloc(bytes_room(text, space));
     template->segments = malloc((strlen(text) * 3 + 16) * sizeof(struct segment));
     template->draws = malloc(TEMPLATE_DRAWS * sizeof(struct draw));
-    template->numbers = malloc(TEMPLATE_DRAWS * sizeof(struct number));
+    template->numbers = calloc(TEMPLATE_DRAWS, sizeof(struct number));
     if (template->bytes == NULL || template->segments == NULL || template->draws == NULL ||
         template->numbers == NULL) {
         template_free(template);
         return NULL;
     }
     template->theta = space->theta;
+    template->lines = space->lines;
     if (space->theta > 0) {
         zipf_init(&template->users, space->users, space->theta);
         zipf_init(&template->items, space->items, space->theta);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/line_file.h"
 #include "bench/random.h"
 #include "bench/zipf.h"
 
@@ -28,11 +29,13 @@ struct template_space {
     uint64_t requests; /* {seq} stays below it; 0: {seq} is refused */
     double theta;      /* 0: uniform */
     const char *sha;   /* NULL: {sha} is refused */
+    const struct line_file
+        *lines; /* of {line}; they must outlive the template; NULL: it is refused */
     /* The header fields of every HTTP request, each with its line end; NULL: the protocol is RESP. */
     const char *http_fields;
 };
 
-enum draw_source { DRAW_USER, DRAW_ITEM, DRAW_RANGE, DRAW_SEQUENCE };
+enum draw_source { DRAW_USER, DRAW_ITEM, DRAW_RANGE, DRAW_SEQUENCE, DRAW_LINE };
 
 struct draw {
     enum draw_source source;
@@ -55,13 +58,14 @@ struct number {
 enum segment_kind {
     SEGMENT_BYTES,  /* bytes that are the same for all requests */
     SEGMENT_NUMBER, /* the digits of one number */
+    SEGMENT_LINE,   /* the line with this number */
     SEGMENT_LENGTH, /* the length of a word, or body, whose numbers vary in length */
 };
 
 struct segment {
     enum segment_kind kind;
     uint32_t
-        offset; /* BYTES: offset in `bytes`; NUMBER: its index; LENGTH: index of the word's first number */
+        offset; /* BYTES: offset in `bytes`; NUMBER, LINE: its index; LENGTH: index of the word's first number */
     uint32_t count; /* BYTES: how many bytes; LENGTH: how many numbers the word has */
     uint32_t fixed; /* LENGTH: bytes of the word that are not digits of these numbers */
 };
@@ -79,6 +83,7 @@ struct template
     uint32_t commands;  /* in one request, which is the number of replies */
     uint32_t max_bytes; /* of one request */
     bool uses_sequence;
+    const struct line_file *lines;
     struct zipf users; /* used if theta is above 0 */
     struct zipf items;
     double theta;

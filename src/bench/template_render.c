@@ -15,7 +15,7 @@ static uint64_t draw_value(const struct template *template, const struct draw *d
 {
     if (draw->source == DRAW_SEQUENCE)
         return sequence;
-    if (draw->source == DRAW_RANGE || template->theta <= 0)
+    if (draw->source == DRAW_RANGE || draw->source == DRAW_LINE || template->theta <= 0)
         return draw->low + random_below(random, draw->span);
     return draw->low +
            zipf_draw(draw->source == DRAW_USER ? &template->users : &template->items, random);
@@ -45,11 +45,14 @@ static uint64_t number_value(const struct number *number, uint64_t value)
     return value;
 }
 
-static char *length_write(const struct segment *segment, const uint64_t *numbers, char *out)
+/* The length of a line is among the fixed bytes already. */
+static char *length_write(const struct template *template, const struct segment *segment,
+                          const uint64_t *numbers, char *out)
 {
     uint64_t length = segment->fixed;
-    for (uint32_t i = 0; i < segment->count; i++)
-        length += digits_count(numbers[segment->offset + i]);
+    for (uint32_t i = segment->offset; i < segment->offset + segment->count; i++)
+        if (template->draws[template->numbers[i].draw].source != DRAW_LINE)
+            length += digits_count(numbers[i]);
     return decimal_write(out, length);
 }
 
@@ -69,8 +72,12 @@ char *template_render(const struct template *template, struct random *random, ui
             out += segment->count;
         } else if (segment->kind == SEGMENT_NUMBER) {
             out = decimal_write(out, scratch->numbers[segment->offset]);
+        } else if (segment->kind == SEGMENT_LINE) {
+            const struct line_file *lines = template->lines;
+            memcpy(out, line_file_at(lines, scratch->numbers[segment->offset]), lines->length);
+            out += lines->length;
         } else {
-            out = length_write(segment, scratch->numbers, out);
+            out = length_write(template, segment, scratch->numbers, out);
         }
     }
     return out;

@@ -47,6 +47,8 @@ static void check_help(void)
         "  - every record of the journal;\n"
         "  - the store, if there is one: that the counter of each kind is the number of its\n"
         "    reactions, and that the reactions by user and those by item are the same;\n"
+        "  - the comments in the store: that counters, lists, orders, queues, inboxes and texts\n"
+        "    are what the states of the comments and their votes say;\n"
         "  - that the journal begins where the store ends, or before;\n"
         "  - that the filters have everything that the store has.\n"
         "Files that the next start can build again (filters, boards, windowed boards) count as\n"
@@ -159,10 +161,10 @@ static int check_parts(struct check *check, struct check_store *store, const cha
     return result;
 }
 
-static int check_directory(const char *data, bool dump)
+int check_directory(const char *data, bool dump, FILE *summary)
 {
     char problem[1024];
-    struct check check = {.names = names_new(), .dump = dump, .summary = dump ? stderr : stdout};
+    struct check check = {.names = names_new(), .dump = dump, .summary = summary};
     struct check_store store = {
         .names = check.names, .bar = !dump && isatty(2), .summary = check.summary};
     int lock = data_directory_find(data, problem, sizeof problem) == STATUS_OK
@@ -213,5 +215,5 @@ int check_main(int argc, char **argv)
         snprintf(problem, sizeof problem, "unexpected argument '%.64s'", file);
         return not_understood(problem);
     }
-    return check_directory(options.data, dump);
+    return check_directory(options.data, dump, dump ? stderr : stdout);
 }

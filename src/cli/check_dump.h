@@ -19,7 +19,7 @@ void check_dump(FILE *out, const struct names *names, const struct event *event,
 
 /*
  * Adds the name that the event defines, if it defines one. DAMAGED: a definition contradicts an
- * earlier one, or the event uses a name that was never defined.
+ * earlier one, the event uses a name that was never defined, or its body cannot be read.
  */
 enum status check_names(struct names *names, const struct event *event);
 

@@ -25,10 +25,12 @@ static enum status follow(struct check_store *check, uint64_t from)
                                                        store_position(&check->store->applier));
     if (source == NULL)
         return STATUS_NO_MEMORY;
-    struct catch_up how = {
-        .window = {.source = source, .budget = &check->budget, .events_max = WINDOW_EVENTS},
-        .progress = tell,
-        .context = &progress};
+    struct catch_up how = {.window = {.source = source,
+                                      .budget = &check->budget,
+                                      .events_max = WINDOW_EVENTS,
+                                      .comments = {.names = check->names}},
+                           .progress = tell,
+                           .context = &progress};
     enum status status =
         catch_up_filters(&how, check->filters, from, store_position(&check->store->applier),
                          check->problem, sizeof check->problem);

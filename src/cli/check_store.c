@@ -109,6 +109,8 @@ enum status check_store_verify(struct check_store *check, const struct journal_r
     fprintf(check->summary, "position    %" PRIu64 "\n", store_position(&check->store->applier));
     enum status status = verify_rows(check);
     if (status == STATUS_OK)
+        status = check_comments(check);
+    if (status == STATUS_OK)
         status = check_trends(check, journal);
     if (status == STATUS_OK)
         status = check_filters(check, journal);

@@ -57,6 +57,12 @@ enum status check_filters(struct check_store *check, const struct journal_report
 enum status check_trends(struct check_store *check, const struct journal_report *journal);
 
 /*
+ * The step in check_comments.c: comments and all their rows, compared with each other and with the counters. OK;
+ * DAMAGED with a sentence; or why it could not be verified.
+ */
+enum status check_comments(struct check_store *check);
+
+/*
  * The last step, in check_boards.c. A damaged file is only reported, because a start counts the boards
  * again.
  */

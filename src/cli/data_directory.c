@@ -22,7 +22,7 @@
 static const char *const own_names[] = {"LOCK",        "journal",    "store",      "filters",
                                         "trends",      "boards",     "importing",  "clock",
                                         "filters.tmp", "trends.tmp", "boards.tmp", "importing.tmp",
-                                        "clock.tmp",   "seed",       "seed.tmp"};
+                                        "clock.tmp",   "seed",       "seed.tmp",   "backup"};
 
 struct entries {
     bool lock;

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/name_options.h"
 #include "hot/memory/hot_memory.h"
+#include "journal/file/journal_file.h"
 #ifdef LAUD_FAULTS
 #include "hot/delayed/hot_delayed.h"
 #endif
@@ -55,6 +57,12 @@ static bool start_recording(struct embedded *e)
     return status == STATUS_OK;
 }
 
+static void parents_changed(void *context, const struct item *parents, size_t count)
+{
+    struct embedded *e = context;
+    hot_memory_discard_heads(e->parts.hot, parents, count);
+}
+
 static void projected(void *context, uint64_t position)
 {
     struct embedded *e = context;
@@ -77,6 +85,12 @@ static void store_failed(void *context, const char *why)
     hot_memory_store_failed(e->parts.hot, why);
 }
 
+static void staged(void *context, uint64_t position)
+{
+    struct embedded *e = context;
+    backup_stage_run(&e->stage, position);
+}
+
 static enum status reach(void *context, uint64_t position, unsigned timeout_ms)
 {
     struct embedded *e = context;
@@ -91,9 +105,11 @@ static bool start_projector(struct embedded *e)
         return true;
     struct projector_options options = recover_projector(parts);
     options.moved = projected;
+    options.parents = parents_changed;
     options.failed = store_failed;
     if (e->options->boards)
         options.save = save_boards;
+    options.staged = staged;
     options.context = e;
     hot_memory_bound_lag(parts->hot, e->sizes.lag_slow_bytes, e->sizes.lag_max_bytes);
     if (hot_memory_start(parts->hot))
@@ -127,6 +143,19 @@ static bool choose_hot(struct embedded *e)
     return e->hot != NULL;
 }
 
+static bool start_stage(struct embedded *e)
+{
+    const struct recovered *parts = &e->parts;
+    e->stage = (struct backup_stage){.data = e->options->data,
+                                     .journal = parts->journal,
+                                     .store = parts->store != NULL ? &parts->store->admin : NULL,
+                                     .timeline = parts->timeline};
+    int error = backup_stage_init(&e->stage);
+    if (error != 0)
+        log_error("cannot prepare for backups: %s", strerror(error));
+    return error == 0;
+}
+
 bool embedded_open(struct embedded *e, const struct options *options, bool (*is_stopping)(void))
 {
     *e = (struct embedded){.options = options};
@@ -139,7 +168,8 @@ bool embedded_open(struct embedded *e, const struct options *options, bool (*is_
         e->stopped = e->parts.stopped;
         return false;
     }
-    return start_recording(e) && start_projector(e) && start_workers(e) && choose_hot(e);
+    return start_stage(e) && start_recording(e) && start_projector(e) && start_workers(e) &&
+           choose_hot(e);
 }
 
 void embedded_parts(struct embedded *e, struct server_parts *parts)
@@ -148,6 +178,9 @@ void embedded_parts(struct embedded *e, struct server_parts *parts)
     parts->names = e->parts.names;
     parts->hot = e->hot;
     parts->timeline = e->parts.timeline;
+    e->stage.projector = e->projector;
+    parts->backup = &backup_stage_ops;
+    parts->backup_context = &e->stage;
     parts->budget = &e->budget;
     parts->seed = e->parts.seed;
     e->metrics =
@@ -163,10 +196,31 @@ void embedded_parts(struct embedded *e, struct server_parts *parts)
     embedded_metrics_add(&e->metrics, &parts->sources);
 }
 
+/* A journal that is kept keeps its texts, too. */
+static void erase_texts(struct embedded *e)
+{
+    struct journal_stats stats;
+    if (e->projector == NULL || e->options->keep_journal || e->options->journal_history > 0)
+        return;
+    bool was_late = e->erasure.is_late;
+    e->erasure.within_ms = e->options->comment_erase_ms;
+    journal_stats(e->parts.journal, &stats);
+    if (erasure_turn(&e->erasure, clock_monotonic_ns() / 1000000, hot_memory_erased(e->parts.hot),
+                     stats.first)) {
+        journal_file_roll(e->parts.journal);
+        projector_request_checkpoint(e->projector);
+    }
+    if (e->erasure.is_late && !was_late)
+        log_warn("removed texts of comments are still in the journal after --comment-erase: "
+                 "checkpoints fail");
+}
+
 void embedded_turn(struct embedded *e)
 {
     ASSERT(e->parts.timeline != NULL);
     timeline_turn(e->parts.timeline);
+    backup_stage_turn(&e->stage);
+    erase_texts(e);
 }
 
 int embedded_stop(struct embedded *e, int code)
@@ -194,5 +248,6 @@ void embedded_close(struct embedded *e)
     if (e->hot != NULL && e->hot != e->parts.hot)
         hot_close(e->hot);
     recover_close(&e->parts);
+    backup_stage_free(&e->stage);
     close(e->lock);
 }

@@ -16,8 +16,10 @@
 #ifndef LAUD_CLI_EMBEDDED_H
 #define LAUD_CLI_EMBEDDED_H
 
+#include "cli/backup_stage.h"
 #include "cli/data_directory.h"
 #include "cli/embedded_metrics.h"
+#include "cli/erasure.h"
 #include "net/server.h"
 
 struct embedded {
@@ -29,6 +31,8 @@ struct embedded {
     struct hot *hot; /* the tier that is served: that of `parts`, or in tests one around it */
     struct projector *projector;
     struct embedded_metrics metrics;
+    struct backup_stage stage; /* of backups */
+    struct erasure erasure;    /* of texts in the journal */
     int lock;
     bool stopped; /* is_stopping was true before it was open */
 };

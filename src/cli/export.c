@@ -26,29 +26,31 @@ struct exporting {
 
 static void export_help(void)
 {
-    fputs("Usage: laud export DIR [FILE] [--option VALUE] ...\n"
-          "\n"
-          "Writes all names, reactions and counters of the data directory DIR as lines of JSON to\n"
-          "FILE, or to standard output if FILE is '-' or absent. No server may be running on DIR.\n"
-          "FILE appears when it is complete; until then it is called FILE.part. laud import reads\n"
-          "it: an export that is imported into an empty directory and exported again is the same,\n"
-          "byte for byte.\n"
-          "\n"
-          "  {\"define\":\"kind\",\"name\":\"like\"}\n"
-          "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
-          "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
-          "\n"
-          "The counter of a kind of reaction is not written: it follows from the reactions.\n"
-          "\n"
-          "A directory on a read-only file system can be exported if the server that used it was\n"
-          "stopped cleanly.\n"
-          "\n"
-          "The options are those of laud serve, from flags, the environment and a file: see laud\n"
-          "serve --help. Those about the data directory, the store and memory apply here. DIR can\n"
-          "also be given as --data DIR, LAUD_DATA or data = DIR in that file.\n"
-          "\n"
-          "Exit status: 0 done, 1 failed, 2 bad arguments.\n",
-          stdout);
+    fputs(
+        "Usage: laud export DIR [FILE] [--option VALUE] ...\n"
+        "\n"
+        "Writes all names, reactions, counters and comments of the data directory DIR as lines of\n"
+        "JSON to FILE, or to standard output if FILE is '-' or absent. No server may be running\n"
+        "on DIR. FILE appears when it is complete; until then it is called FILE.part. laud import\n"
+        "reads it: an export that is imported into an empty directory and exported again is the\n"
+        "same, byte for byte.\n"
+        "\n"
+        "  {\"define\":\"kind\",\"name\":\"like\"}\n"
+        "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
+        "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
+        "\n"
+        "docs/operations.md describes the lines about comments. The counters of kinds of\n"
+        "reactions and of comments are not written: they follow from these.\n"
+        "\n"
+        "A directory on a read-only file system can be exported if the server that used it was\n"
+        "stopped cleanly.\n"
+        "\n"
+        "The options are those of laud serve, from flags, the environment and a file: see laud\n"
+        "serve --help. Those about the data directory, the store and memory apply here. DIR can\n"
+        "also be given as --data DIR, LAUD_DATA or data = DIR in that file.\n"
+        "\n"
+        "Exit status: 0 done, 1 failed, 2 bad arguments.\n",
+        stdout);
 }
 
 static int fails(const char *what, const char *path, int error)
@@ -70,8 +72,8 @@ static int write_rows(struct exporting *exporting)
     exporting->progress = progress_bar_start("laud export", "exporting", isatty(2));
     const struct export_times times = {.timeline = parts->timeline,
                                        .now_s = (uint32_t)(clock_wall_ms() / 1000)};
-    enum status status = export_write(&parts->store->admin, parts->names, &times, exporting->fd,
-                                      tell, exporting, report);
+    enum status status =
+        export_write(parts->store, parts->names, &times, exporting->fd, tell, exporting, report);
     progress_bar_end(&exporting->progress);
     if (status == STATUS_OK)
         return EXIT_DONE;
@@ -131,9 +133,9 @@ static int export_all(struct exporting *exporting)
     const struct export_report *report = &exporting->report;
     if (code == EXIT_DONE)
         fprintf(stderr,
-                "laud export: %" PRIu64 " reactions, %" PRIu64 " counters and %" PRIu64
-                " names in %.1f s\n",
-                report->reactions, report->counters, report->names,
+                "laud export: %" PRIu64 " reactions, %" PRIu64 " counters, %" PRIu64
+                " comments and %" PRIu64 " names in %.1f s\n",
+                report->reactions, report->counters, report->comments, report->names,
                 progress_bar_seconds(&exporting->progress));
     if (code == EXIT_DONE && report->future > 0)
         fprintf(stderr,

@@ -18,9 +18,11 @@
 #include "cli/commands.h"
 #include "cli/data_directory.h"
 #include "cli/flags.h"
+#include "cli/import_foreign.h"
 #include "cli/import_redis.h"
 #include "cli/name_options.h"
 #include "cli/progress_bar.h"
+#include "move/comment_line.h"
 #include "move/import.h"
 #include "move/lines.h"
 #include "move/row.h"
@@ -32,13 +34,14 @@
 struct importing {
     struct offline offline;
     const char *path;   /* NULL: standard input */
-    const char *format; /* jsonl, csv, or NULL: decided by the name of the file */
+    const char *format; /* jsonl, csv, artrans, …; NULL: decided by the name of the file */
     const char *time;   /* the time of reactions that have none, as text; NULL: it was not given */
     uint32_t now_s;
     uint32_t time_s; /* the same as a number; if it was not given, the current time */
     bool skip_bad;
     bool from_start;
     bool future_as_now;
+    bool dry_run; /* only read, and report */
     bool is_csv;
     int fd;
     uint64_t bytes; /* the size of the source, if it is a regular file */
@@ -49,6 +52,7 @@ struct importing {
     uint64_t bad;
     struct progress_bar progress;
     struct import_redis redis; /* if it has a URL, the rows come from there */
+    struct import_foreign foreign;
 };
 
 static void import_help(const struct flag_row *rows, size_t count)
@@ -57,15 +61,17 @@ static void import_help(const struct flag_row *rows, size_t count)
         "Usage: laud import DIR [FILE] [--option VALUE] ...\n"
         "       laud import DIR --redis URL --pattern PATTERN ...\n"
         "\n"
-        "Adds reactions and counters to the data directory DIR, which is created if absent, from\n"
-        "FILE, or from standard input if FILE is '-' or absent. No server may be running on DIR.\n"
-        "Reactions that DIR has already stay as they are, so an import can be repeated. It can be\n"
-        "interrupted at any time; the same command continues where the last one stopped.\n"
+        "Adds reactions, counters and comments to the data directory DIR, which is created if\n"
+        "absent, from FILE, or from standard input if FILE is '-' or absent. No server may be\n"
+        "running on DIR. What DIR has already stays as it is, so an import can be repeated. It "
+        "can\n"
+        "be interrupted at any time; the same command continues where the last one stopped.\n"
         "\n"
         "FILE has lines of JSON (jsonl), as laud export writes them:\n"
         "  {\"user\":\"1\",\"kind\":\"like\",\"item\":\"video:2\",\"time\":1700000000}\n"
         "  {\"item\":\"video:2\",\"counter\":\"view\",\"value\":5}\n"
         "  {\"define\":\"kind\",\"name\":\"like\"}\n"
+        "and those about comments, which docs/operations.md describes;\n"
         "or of CSV, with or without a header:\n"
         "  user,kind,item,time\n"
         "  item,counter,value\n"
@@ -79,6 +85,7 @@ static void import_help(const struct flag_row *rows, size_t count)
         "\n",
         stdout);
     import_redis_help(stdout);
+    import_foreign_help(stdout);
     flags_help(rows, count, stdout);
     fputs("\n"
           "The other options are those of laud serve, from flags, the environment and a file: see\n"
@@ -113,10 +120,23 @@ static bool choose_format(struct importing *importing)
     const char *format = importing->format;
     if (format == NULL)
         format = importing->path != NULL && has_ending(importing->path, ".csv") ? "csv" : "jsonl";
+    struct import_foreign *foreign = &importing->foreign;
     importing->is_csv = strcmp(format, "csv") == 0;
-    if (importing->is_csv || strcmp(format, "jsonl") == 0)
+    foreign->format = foreign_format_parse(format);
+    foreign->given = foreign->format < FOREIGN_FORMATS;
+    if (foreign->given)
+        return import_foreign_check(foreign) == EXIT_DONE;
+    if (!importing->is_csv && strcmp(format, "jsonl") != 0) {
+        fprintf(stderr,
+                "laud import: --format is jsonl, csv, artrans, disqus or wxr, not '%.40s'\n",
+                format);
+        return false;
+    }
+    if (foreign->type == NULL && foreign->site == NULL)
         return true;
-    fprintf(stderr, "laud import: --format is jsonl or csv, not '%.40s'\n", format);
+    fprintf(stderr,
+            "laud import: --type goes with --format artrans, disqus or wxr, and --site with "
+            "artrans\n");
     return false;
 }
 
@@ -171,6 +191,20 @@ static bool line_is_bad(struct importing *importing, const char *problem)
     return importing->skip_bad;
 }
 
+static enum status comment_take(struct importing *importing, struct text text, char *problem,
+                                size_t size)
+{
+    struct comment_line line;
+    enum status status = comment_line_parse(text, &line, problem, size);
+    if (status == STATUS_OK && !importing->dry_run) {
+        status = comment_line_import(&line, importing->import);
+        if (status != STATUS_OK)
+            snprintf(problem, size, "%s", import_problem(importing->import));
+    }
+    comment_line_free(&line);
+    return status;
+}
+
 static enum status line_take(struct importing *importing, struct text line, char *problem,
                              size_t size)
 {
@@ -180,11 +214,15 @@ static enum status line_take(struct importing *importing, struct text line, char
                           : row_parse_json(line, &row, problem, size);
     if (status != STATUS_OK)
         return status;
+    if (row.shape == ROW_COMMENT)
+        return comment_take(importing, row.line, problem, size);
     if (row.timeless && importing->time == NULL)
         return row_refuse(problem, size,
                           "the row has no time; --time T gives one to all rows that have none");
     if (row.timeless)
         row.time_s = importing->time_s;
+    if (importing->dry_run)
+        return STATUS_OK;
     status = row_import(&row, importing->import);
     if (status != STATUS_OK)
         snprintf(problem, size, "%s", import_problem(importing->import));
@@ -205,7 +243,8 @@ static enum status take_lines(struct importing *importing)
     struct lines *lines = &importing->lines;
     for (;;) {
         struct text line;
-        import_place(importing->import, lines->offset, lines->number);
+        if (!importing->dry_run)
+            import_place(importing->import, lines->offset, lines->number);
         enum status status = lines_next(lines, &line);
         if (status == STATUS_MORE)
             return STATUS_OK;
@@ -283,6 +322,22 @@ static int resume(struct importing *importing)
     return code;
 }
 
+/* Only parses the lines. */
+static int import_dry(struct importing *importing)
+{
+    if (!lines_start(&importing->lines, importing->fd, 0, 0))
+        return fails(importing, "cannot read", "no memory");
+    importing->progress = progress_bar_start("laud import", "reading", isatty(2));
+    enum status status = take_lines(importing);
+    progress_bar_end(&importing->progress);
+    fprintf(stderr,
+            "laud import: %" PRIu64 " lines read, %" PRIu64
+            " lines were bad; nothing was imported\n",
+            importing->lines.number, importing->bad);
+    lines_end(&importing->lines);
+    return status == STATUS_OK && importing->bad == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
 /* The data directory */
 
 static struct import_options import_options(struct importing *importing)
@@ -310,6 +365,17 @@ static struct import_options import_options(struct importing *importing)
     };
 }
 
+static int import_rows(struct importing *importing)
+{
+    const struct recovered *parts = &importing->offline.parts;
+    if (importing->foreign.given)
+        return import_foreign_run(&importing->foreign, importing->import);
+    if (importing->redis.url != NULL)
+        return import_redis_run(&importing->redis, importing->import, &parts->store->reader,
+                                parts->names);
+    return resume(importing);
+}
+
 static int import_into(struct importing *importing)
 {
     char problem[1024];
@@ -331,10 +397,7 @@ static int import_into(struct importing *importing)
     if (importing->import == NULL) {
         fprintf(stderr, "laud import: %s\n", problem);
     } else {
-        code = importing->redis.url == NULL
-                   ? resume(importing)
-                   : import_redis_run(&importing->redis, importing->import,
-                                      &offline->parts.store->reader, offline->parts.names);
+        code = import_rows(importing);
         import_close(importing->import);
         offline->parts.journal = NULL; /* import_close has closed it */
     }
@@ -361,6 +424,22 @@ static bool read_time(struct importing *importing)
     return false;
 }
 
+/* The source is open. A foreign file is read before a data directory is touched. */
+static int import_opened(struct importing *importing)
+{
+    struct import_foreign *foreign = &importing->foreign;
+    if (foreign->given) {
+        foreign->bytes = importing->bytes;
+        int code = import_foreign_read(foreign, importing->fd, source_name(importing),
+                                       &importing->offline.options);
+        if (code == EXIT_DONE)
+            code = importing->dry_run ? import_foreign_run(foreign, NULL) : import_into(importing);
+        import_foreign_free(foreign);
+        return code;
+    }
+    return importing->dry_run ? import_dry(importing) : import_into(importing);
+}
+
 static int import_file(struct importing *importing)
 {
     char problem[1024];
@@ -369,6 +448,10 @@ static int import_file(struct importing *importing)
     if (redis->url != NULL ? file : redis->pattern_count > 0) {
         fprintf(stderr, "laud import: --pattern goes with --redis, and a file, --format and "
                         "--from-start do not\n");
+        return EXIT_NOT_UNDERSTOOD;
+    }
+    if (redis->url != NULL && importing->dry_run) {
+        fprintf(stderr, "laud import: --dry-run goes with a file, and not with --redis\n");
         return EXIT_NOT_UNDERSTOOD;
     }
     if (!choose_format(importing) || !read_time(importing))
@@ -381,7 +464,7 @@ static int import_file(struct importing *importing)
     int code =
         redis->url != NULL ? import_redis_prepare(&importing->redis) : source_open(importing);
     if (code == EXIT_DONE)
-        code = import_into(importing);
+        code = import_opened(importing);
     if (importing->path != NULL && importing->fd >= 0)
         close(importing->fd);
     return code;
@@ -404,8 +487,14 @@ int import_main(int argc, char **argv)
          &redis->url, NULL},
         {"time", "T", "the time of reactions that have none: seconds since 1970, or now",
          &importing->time, NULL},
-        {"format", "jsonl|csv", "the format of FILE [csv if its name ends in .csv, or else jsonl]",
+        {"format", "FORMAT",
+         "jsonl, csv, artrans, disqus or wxr [csv if the name of FILE ends in .csv, or else jsonl]",
          &importing->format, NULL},
+        {"type", "TYPE", "the type of the items that pages become, with a foreign format [page]",
+         &importing->foreign.type, NULL},
+        {"site", "NAME", "the site whose comments are imported, with artrans",
+         &importing->foreign.site, NULL},
+        {"dry-run", NULL, "read FILE and report, and import nothing", NULL, &importing->dry_run},
         {"skip-bad", NULL, "skip bad lines: show the first few of them, and count the others", NULL,
          &importing->skip_bad},
         {"from-start", NULL, "read FILE from its start, also if an import of it was interrupted",

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/comment_options.h"
 #include "cli/data_directory.h"
 #include "cli/name_options.h"
 #include "cli/sizes.h"
@@ -27,7 +28,9 @@ unsigned prepare_threads(const struct options *options)
 static bool check_options(const struct options *options, char *problem, size_t size)
 {
     char reason[320];
-    if (!sizes_suffice(options, true, problem, size) || !name_options_check(options, problem, size))
+    if (!sizes_suffice(options, true, problem, size) ||
+        !name_options_check(options, problem, size) ||
+        !comment_options_check(options, problem, size))
         return false;
     if (origins_check(options->cors_origin, reason, sizeof reason))
         return true;

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "cli/comment_options.h"
 #include "cli/recover_private.h"
 #include "move/mark.h"
 
@@ -35,6 +36,19 @@ static bool read_mark(struct recovered *r)
     return false;
 }
 
+/* Without it nothing can be made of comments. Commands other than `serve` get the policy too. */
+static bool make_policy(struct recovered *r)
+{
+    char problem[512];
+    r->comments = comment_options_policy(r->options, problem, sizeof problem);
+    if (r->comments == NULL) {
+        log_error("%s", problem);
+        return false;
+    }
+    names_observe(r->names, comment_policy_learn, r->comments);
+    return true;
+}
+
 bool recover(struct recovered *r)
 {
     const char *data = r->options->data;
@@ -46,7 +60,7 @@ bool recover(struct recovered *r)
     snprintf(r->boards_path, sizeof r->boards_path, "%s/boards", data);
     r->filter_share = (struct memory_budget){.limit = r->sizes->filters, .within = r->budget};
     r->names = names_new();
-    if (r->names == NULL || !read_mark(r) || !recover_load_times(r))
+    if (r->names == NULL || !make_policy(r) || !read_mark(r) || !recover_load_times(r))
         return false;
     if (r->options->store == OPTION_STORE_ROCKSDB && !recover_base(r))
         return false;
@@ -59,6 +73,14 @@ bool recover(struct recovered *r)
     if (r->hot != NULL)
         recover_kinds(r);
     return true;
+}
+
+struct comments_options recover_comments(const struct recovered *r)
+{
+    return (struct comments_options){.names = r->names,
+                                     .dislike = r->comments->dislike_name,
+                                     .report = r->comments->report_name,
+                                     .reader = &r->store->reader};
 }
 
 struct projector_options recover_projector(const struct recovered *r)
@@ -83,6 +105,8 @@ struct projector_options recover_projector(const struct recovered *r)
         .timeline = r->timeline,
         .seed = r->seed,
         .keep_journal = r->options->keep_journal,
+        .history_bytes = r->options->journal_history,
+        .comments = recover_comments(r),
     };
 }
 
@@ -95,6 +119,7 @@ void recover_close(struct recovered *r)
     if (r->store != NULL)
         store_close(r->store);
     names_free(r->names);
+    comment_policy_free(r->comments);
     timeline_free(r->timeline);
     if (r->source != NULL)
         source_close(r->source);

@@ -11,6 +11,7 @@
 #include "base/names.h"
 #include "base/options.h"
 #include "cli/sizes.h"
+#include "comment/policy.h"
 #include "filter/filters.h"
 #include "hot/exclusive.h"
 #include "hot/hot.h"
@@ -47,7 +48,8 @@ struct recovered {
     char trend_path[RECOVER_PATH_BYTES];
     char boards_path[RECOVER_PATH_BYTES];
 
-    struct move_mark mark; /* what was imported */
+    struct move_mark mark;           /* what was imported */
+    struct comment_policy *comments; /* from the options; it observes the names */
     struct names *names;
     struct store *store;      /* NULL with --store none, like the filters and the trends */
     struct filters *filters;  /* at the store's position */

@@ -3,10 +3,13 @@
  * from F and T.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/log.h"
 #include "cli/recover_private.h"
+#include "cli/store_names.h"
+#include "comment/restore.h"
 #include "journal/file/source_file.h"
 #include "store/rocksdb/store_rocksdb.h"
 
@@ -19,7 +22,17 @@ static struct window_options window_options(const struct recovered *r)
         .token_ttl_s = (uint32_t)(r->options->token_ttl_ms / 1000),
         .changes_ttl_s = (uint32_t)(r->options->changes_ttl_ms / 1000),
         .seed = r->seed,
+        .comments = recover_comments(r),
     };
+}
+
+/* Events about comments name items of the type `comment`, so names are needed before the first window. */
+static bool load_names(struct recovered *r)
+{
+    enum status status = store_names_restore(&r->store->admin, r->names);
+    if (status != STATUS_OK)
+        recover_say_failed("read names from the store", status, "");
+    return status == STATUS_OK;
 }
 
 struct catch_up recover_catch_up(const struct recovered *r, struct recover_progress *progress)
@@ -46,6 +59,25 @@ static bool open_store(struct recovered *r)
     if (r->store == NULL)
         log_error("cannot open the store: %s", problem);
     return r->store != NULL;
+}
+
+/* Keys of comments in the store were computed with these kinds, and would have to be computed again. */
+static bool check_kinds(struct recovered *r)
+{
+    struct comment_kinds kinds;
+    struct comments_options options = recover_comments(r);
+    bool found;
+    enum status status = comment_restore_kinds(&r->store->reader, &kinds, &found);
+    if (status != STATUS_OK)
+        recover_say_failed("read from the store which kinds comments use", status, "");
+    if (status != STATUS_OK || !found)
+        return status == STATUS_OK;
+    if (strcmp(kinds.dislike, options.dislike) == 0 && strcmp(kinds.report, options.report) == 0)
+        return true;
+    log_error("the comments in %s were ordered with '%s' as the kind that counts as dislike and "
+              "'%s' as report, which cannot be changed to '%s' and '%s'",
+              r->options->data, kinds.dislike, kinds.report, options.dislike, options.report);
+    return false;
 }
 
 static bool new_filters(struct recovered *r)
@@ -181,7 +213,7 @@ bool recover_take_source(struct recovered *r, struct source *source)
 /* Nobody writes the journal yet, and the store's events are durable in it. */
 bool recover_base(struct recovered *r)
 {
-    if (!open_store(r) ||
+    if (!open_store(r) || !load_names(r) || !check_kinds(r) ||
         !recover_take_source(r, source_file_open_directory(r->journal_directory,
                                                            store_position(&r->store->applier))))
         return false;

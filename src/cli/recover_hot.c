@@ -1,7 +1,8 @@
-/* Makes an empty hot tier and loads into it what the store has: names, tokens and kinds. */
+/* Makes an empty hot tier and loads into it what the store has: names, tokens, bans and kinds. */
 #include "base/log.h"
 #include "cli/recover_private.h"
 #include "cli/store_names.h"
+#include "comment/restore.h"
 #include "hot/memory/hot_memory.h"
 
 static enum status top_of_window(void *context, uint16_t type, uint8_t name,
@@ -33,6 +34,9 @@ bool recover_hot(struct recovered *r)
         .trend = r->trends != NULL ? top_of_window : NULL,
         .trend_context = r->trends,
         .timeline = r->timeline,
+        .comments = r->comments,
+        .names = r->names,
+        .head_bytes = r->sizes->heads,
         .seed = r->seed,
     };
     r->hot = hot_memory_open(&options);
@@ -46,7 +50,8 @@ static enum status restore_token(void *context, const struct store_token *token)
     struct recovered *r = context;
     if (token->time_s + r->options->token_ttl_ms / 1000 < r->now_s)
         return STATUS_OK;
-    return hot_memory_restore_token(r->hot, token->item, token->token, token->time_s);
+    return hot_memory_restore_token(r->hot, token->item, token->token, token->time_s,
+                                    token->value);
 }
 
 /*
@@ -82,7 +87,23 @@ static enum status restore_tokens(struct recovered *r)
     return status;
 }
 
-/* Loads names and tokens that the journal may not have any more. */
+static enum status restore_ban(void *context, struct id user, struct user_ban ban)
+{
+    struct recovered *r = context;
+    return hot_memory_restore_ban(r->hot, user, ban, r->now_s);
+}
+
+static enum status restore_bans(struct recovered *r)
+{
+    enum status status = comment_restore_bans(&r->store->admin, restore_ban, r);
+    if (status == STATUS_NO_MEMORY)
+        log_error("the store has more bans than fit in memory: start with a larger --max-memory");
+    else if (status != STATUS_OK)
+        recover_say_failed("read bans from the store", status, "");
+    return status;
+}
+
+/* Loads names, tokens and bans that the journal may not have any more. */
 bool recover_words(struct recovered *r)
 {
     if (r->store == NULL)
@@ -92,7 +113,7 @@ bool recover_words(struct recovered *r)
         recover_say_failed("read names from the store", status, "");
     if (status != STATUS_OK || r->offline)
         return status == STATUS_OK;
-    return restore_tokens(r) == STATUS_OK;
+    return restore_tokens(r) == STATUS_OK && restore_bans(r) == STATUS_OK;
 }
 
 /* Registers the kinds, after all names are loaded. */

@@ -35,6 +35,7 @@ void recover_say_failed(const char *what, enum status status, const char *proble
 
 /* In recover_base.c: opens the store, and advances the filters and the windowed boards to its position. */
 bool recover_base(struct recovered *r);
+struct comments_options recover_comments(const struct recovered *r);
 struct catch_up recover_catch_up(const struct recovered *r, struct recover_progress *progress);
 
 /* Makes the windowed boards empty; they count from this position on. */

@@ -15,8 +15,14 @@
 #include "move/mark.h"
 #include "store/rocksdb/store_rocksdb.h"
 
-/* Events are passed to the hot tier in runs, so that it can prefetch what the next ones need. */
-#define RUN 64
+/*
+ * Events are passed to the hot tier in runs, so that it can prefetch what the next ones need. A run is
+ * bounded by events and by bytes of their bodies, which the run copies.
+ */
+#define RUN        64
+#define RUN_BODIES KIB(128)
+
+_Static_assert(RUN_BODIES >= LIMIT_EVENT_BODY, "an empty run takes any event");
 
 struct replay {
     struct recovered *r;
@@ -30,6 +36,8 @@ struct replay {
     size_t count;
     uint64_t position; /* after the last of events[] */
     struct event events[RUN];
+    size_t bodies_used;
+    uint8_t bodies[RUN_BODIES];
 };
 
 static enum status replay_run(struct replay *replay)
@@ -39,11 +47,25 @@ static enum status replay_run(struct replay *replay)
     enum status status = hot_memory_apply(replay->r->hot, replay->events, replay->count,
                                           replay->position, replay->r->now_s);
     replay->count = 0;
+    replay->bodies_used = 0;
     replay->wrong = status == STATUS_DAMAGED;
     if (status != STATUS_NO_MEMORY || replay->r->store == NULL)
         return status;
     replay->too_much = true;
     return STATUS_OK;
+}
+
+/* Adds an event to the run. There is room for it, also for its body. */
+static void replay_add(struct replay *replay, const struct event *event)
+{
+    struct event *own = &replay->events[replay->count++];
+    *own = *event;
+    if (!event_is_long(event))
+        return;
+    uint8_t *body = replay->bodies + replay->bodies_used;
+    memcpy(body, event->body, event->body_length);
+    own->body = body;
+    replay->bodies_used += event->body_length;
 }
 
 static enum status replay_visit(void *context, const struct event *event, uint64_t position,
@@ -59,9 +81,14 @@ static enum status replay_visit(void *context, const struct event *event, uint64
         return names_restore(r->names, event->name, event->index, event->text, event->text_length);
     if (r->store != NULL && position - replay->from > r->sizes->lag_max_bytes)
         replay->too_much = true;
+    if (event->body_length > RUN_BODIES - replay->bodies_used) {
+        enum status status = replay_run(replay);
+        if (status != STATUS_OK)
+            return status;
+    }
     if (replay->too_much)
         return STATUS_OK;
-    replay->events[replay->count++] = *event;
+    replay_add(replay, event);
     replay->position = position + size;
     return replay->count == replay->run ? replay_run(replay) : STATUS_OK;
 }
@@ -110,6 +137,7 @@ static enum status name_wrong_event(struct replay *replay, struct journal_report
     hot_close(r->hot);
     r->hot = NULL;
     replay->count = 0;
+    replay->bodies_used = 0;
     replay->run = 1;
     if (!recover_hot(r) || !recover_words(r))
         return STATUS_DAMAGED;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cli/comment_options.h"
 
 #define RELOADED "limit-" /* the beginning of the names of all options that are read again */
 
@@ -36,8 +37,10 @@ static void set_limits(struct server *server, const struct options *started,
                                                  : "on");
 }
 
-void reload(struct server *server, const struct options *started, int argc, char **argv)
+void reload(struct server *server, struct comment_policy *comments, const struct options *started,
+            int argc, char **argv)
 {
+    comment_options_reload(comments);
     char problem[512] = "no memory";
     bool help = false;
     struct options *read = malloc(sizeof *read);

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -131,16 +130,10 @@ static bool run(struct removal *removal)
     return true;
 }
 
-/* A token is secret, and every user of the machine can see arguments, so it is no option. */
 static bool show_token(struct removal *removal)
 {
-    const char *token = getenv("LAUD_TOKEN");
-    if (token == NULL)
-        return true;
-    const char *words[] = {"AUTH", token};
-    const size_t lengths[] = {strlen(words[0]), strlen(words[1])};
-    return connect_call(removal->fd, words, lengths, 2, removal->reply, removal->problem,
-                        sizeof removal->problem);
+    return connect_authenticate(removal->fd, removal->reply, removal->problem,
+                                sizeof removal->problem);
 }
 
 static int removal_run(struct removal *removal)

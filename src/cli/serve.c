@@ -100,7 +100,7 @@ static void wait_for_signal(struct serving *s)
     int number;
     while ((number = sigtimedwait(&s->signals, NULL, &pause)) < 0 || number == SIGHUP) {
         if (number == SIGHUP)
-            reload(&s->server, &s->given, s->argc, s->argv);
+            reload(&s->server, s->shape.parts.comments, &s->given, s->argc, s->argv);
         server_trim(&s->server, is_beside_full(s));
         embedded_turn(&s->shape);
     }

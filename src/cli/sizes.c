@@ -52,7 +52,8 @@ static bool has_limits(const struct options *options)
 {
     return options->limit_ip_read.per_s > 0 || options->limit_ip_write.per_s > 0 ||
            options->limit_user_read.per_s > 0 || options->limit_user_write.per_s > 0 ||
-           options->limit_device_read.per_s > 0 || options->limit_device_write.per_s > 0;
+           options->limit_device_read.per_s > 0 || options->limit_device_write.per_s > 0 ||
+           options->limit_user_comment.per_s > 0;
 }
 
 /* The filters get what nobody else needs, but at least a little, which is enough without a hot tier. */
@@ -108,6 +109,7 @@ struct sizes sizes_of(const struct options *options)
         .write_buffer = within(memory / 8, MIB(4), MIB(256)),
         .trends = within(memory / 32, MIB(1), MIB(256)),
         .tokens = memory / 16,
+        .heads = memory / 32,
         .window_events = memory / 16 / WINDOW_EVENT_BYTES,
         .checkpoint_bytes =
             or_chosen(options->checkpoint_bytes, within(memory / 16, MIB(4), MIB(256))),

@@ -23,6 +23,7 @@ struct sizes {
     uint64_t trends;        /* windowed boards, at most */
     uint64_t hot;           /* reserved for the hot tier; most of the time it has more */
     uint64_t tokens;        /* idempotency tokens of ADD, at most; a share of `hot` */
+    uint64_t heads;         /* heads of comments, at most; they go when others need the memory */
     uint64_t filters;       /* at most: everything except the other shares */
     uint64_t window_events; /* how many events the projector writes to the store in one window */
     uint64_t

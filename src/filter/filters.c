@@ -93,6 +93,12 @@ bool filters_may_have_key(const struct filters *filters, uint64_t reaction_key)
     return filter_may_have(filters_live(filters), reaction_key);
 }
 
+void filters_prefetch_shelf(const struct filters *filters, struct id user, uint8_t kind,
+                            uint16_t type)
+{
+    filter_prefetch(filters_known(filters), shelf_key(filters->seed, user, kind, type));
+}
+
 void filters_prefetch_item(const struct filters *filters, struct item item)
 {
     filter_prefetch(filters_known(filters), item_key(filters->seed, item));

@@ -50,6 +50,8 @@ bool filters_may_have_item(const struct filters *filters, struct item item);
 uint64_t filters_prefetch_reaction(const struct filters *filters, struct id user, uint8_t kind,
                                    struct item item);
 bool filters_may_have_key(const struct filters *filters, uint64_t reaction_key);
+void filters_prefetch_shelf(const struct filters *filters, struct id user, uint8_t kind,
+                            uint16_t type);
 void filters_prefetch_item(const struct filters *filters, struct item item);
 void filters_stats(const struct filters *filters, struct filter_stats *live,
                    struct filter_stats *known);

@@ -17,7 +17,10 @@
 #define FILE_MAX KIB(256)
 
 static const char *const role_names[] = {
-    [ROLE_NONE] = "", [ROLE_READ] = "read", [ROLE_WRITE] = "write", [ROLE_ADMIN] = "admin"};
+    [ROLE_NONE] = "",       [ROLE_READ] = "read",
+    [ROLE_WRITE] = "write", [ROLE_MODERATOR] = "moderator",
+    [ROLE_ADMIN] = "admin",
+};
 
 static uint32_t words_differ(const struct access_token *token, const struct access_token *other)
 {
@@ -42,17 +45,7 @@ const struct access_token *access_find(const struct access *access, struct text 
 
 bool access_has_type(const struct access_token *token, struct text type)
 {
-    const char *at = token->types;
-    if (*at == '\0')
-        return true;
-    for (;; at++) {
-        size_t length = strcspn(at, ",");
-        if (length == type.length && memcmp(at, type.bytes, length) == 0)
-            return true;
-        at += length;
-        if (*at == '\0')
-            return false;
-    }
+    return token->types[0] == '\0' || text_in_list(type, token->types);
 }
 
 /* Removes the next word from the line and returns it. Empty: there is none. */
@@ -127,7 +120,7 @@ static const char *take_line(struct access *access, struct text line)
         return "there are more than 256 tokens";
     struct access_token token = {.role = role_of(role), .length = (uint32_t)text.length};
     if (token.role == ROLE_NONE)
-        return "the role must be read, write or admin";
+        return "the role must be read, write, moderator or admin";
     if (text.length < ACCESS_TOKEN_MIN || text.length > ACCESS_TOKEN_MAX || !is_printable(text))
         return "a token must be 16 to 128 printable characters";
     if (!take_types(&token, types))

@@ -4,8 +4,9 @@
  *
  *     role token [type,type...]
  *
- * The roles are read, write (which includes reading) and admin (everything). A line that begins with
- * '#' is a comment. The file is read once, at the start; after that any thread may look up tokens.
+ * The roles are read, write (which includes reading), moderator (which includes writing, and what only
+ * moderators of comments may do) and admin (everything). A line that begins with '#' is a comment. The
+ * file is read once, at the start; after that any thread may look up tokens.
  */
 #ifndef LAUD_GUARD_ACCESS_H
 #define LAUD_GUARD_ACCESS_H
@@ -21,7 +22,7 @@
 #define ACCESS_TOKENS_MAX 256
 #define ACCESS_TYPES_MAX  256 /* bytes of the list of types of a token */
 
-enum role { ROLE_NONE, ROLE_READ, ROLE_WRITE, ROLE_ADMIN };
+enum role { ROLE_NONE, ROLE_READ, ROLE_WRITE, ROLE_MODERATOR, ROLE_ADMIN };
 
 struct access_token {
     enum role role;

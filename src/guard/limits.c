@@ -26,7 +26,6 @@
 #define LEASED       16
 #define SPINS        64
 #define HUGE_PAGE    MIB(2)
-#define SECOND_NS    1000000000ULL
 #define WRITES_SHIFT 8
 
 struct limit_set {
@@ -71,7 +70,8 @@ void limits_rates_of(const struct options *options, struct limit_rates *rates)
     *rates = (struct limit_rates){
         .by = {[LIMIT_BY_IP] = {options->limit_ip_read, options->limit_ip_write},
                [LIMIT_BY_USER] = {options->limit_user_read, options->limit_user_write},
-               [LIMIT_BY_DEVICE] = {options->limit_device_read, options->limit_device_write}},
+               [LIMIT_BY_DEVICE] = {options->limit_device_read, options->limit_device_write},
+               [LIMIT_BY_COMMENT][1] = options->limit_user_comment},
         .dry_run = options->limit_dry_run};
 }
 
@@ -109,7 +109,8 @@ bool limits_set(struct limits *limits, const struct limit_rates *rates, uint64_t
     for (unsigned by = 0; by < LIMIT_BY_TOTAL; by++) {
         for (unsigned writes = 0; writes < 2; writes++) {
             const struct rate *rate = &rates->by[by][writes];
-            uint64_t interval_ns = rate->per_s > 0 ? SECOND_NS / rate->per_s : 0;
+            uint64_t period_ns = limit_period_ns((enum limit_by)by);
+            uint64_t interval_ns = rate->per_s > 0 ? period_ns / rate->per_s : 0;
             struct limit_rule *rule = &limits->rules[by][writes];
             atomic_store_explicit(&rule->interval_ns, interval_ns, memory_order_relaxed);
             atomic_store_explicit(&rule->room_ns, interval_ns * rate->burst, memory_order_relaxed);
@@ -261,7 +262,7 @@ static uint64_t take_one(struct limits *limits, enum limit_by by, bool writes, s
         return 0;
     }
     return_lease(limits, by, lease);
-    uint32_t count = by == LIMIT_BY_USER ? 1 : LEASED;
+    uint32_t count = by == LIMIT_BY_USER || by == LIMIT_BY_COMMENT ? 1 : LEASED;
     uint64_t key = key_of(limits, by, writes, who);
     uint64_t wait_ns = take_some(limits, &limits->rules[by][writes], key, now_ns, &count);
     if (wait_ns == 0)

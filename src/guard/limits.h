@@ -1,6 +1,7 @@
 /*
- * Rate limits for each client address, each user and each device, separately for reads and writes. A
- * limit has a rate and a burst. A refused operation counts against none of the three limits, and the
+ * Rate limits for each client address, each user and each device, separately for reads and writes; and
+ * for the texts that a user writes (new comments and edits), which also count as writes. A limit has a
+ * rate and a burst. The rate is per second, that of texts per minute. A refused operation counts against none of the limits, and the
  * refusal says how long to wait.
  *
  * The state of all clients is in a table of fixed size, which is allocated and charged to the budget
@@ -23,9 +24,16 @@
 #include "base/options.h"
 #include "base/text.h"
 
-enum limit_by { LIMIT_BY_IP, LIMIT_BY_USER, LIMIT_BY_DEVICE, LIMIT_BY_TOTAL };
+/* LIMIT_BY_COMMENT: by user, only for operations that write a text. */
+enum limit_by { LIMIT_BY_IP, LIMIT_BY_USER, LIMIT_BY_DEVICE, LIMIT_BY_COMMENT, LIMIT_BY_TOTAL };
 
-/* The rates of all limits: [0] for reads and [1] for writes. */
+/* The time for which a rate is given. */
+static inline uint64_t limit_period_ns(enum limit_by by)
+{
+    return (by == LIMIT_BY_COMMENT ? 60 : 1) * 1000000000ULL;
+}
+
+/* The rates of all limits: [0] for reads and [1] for writes. There are no reads of LIMIT_BY_COMMENT. */
 struct limit_rates {
     struct rate by[LIMIT_BY_TOTAL][2];
     bool dry_run;

@@ -79,6 +79,13 @@ static inline void kind_set_remove(struct kind_set *set, uint8_t kind)
     set->bits[kind >> 6] &= ~(1ULL << (kind & 63));
 }
 
+/* Comments have more inputs and answers than fit here; both are in hot/comments.h. */
+struct hot_detail;
+struct hot_card;
+struct hot_cards_page;
+struct hot_inbox_entry;
+struct hot_version;
+
 struct hot_counter {
     int64_t value;
     uint8_t name;
@@ -108,12 +115,30 @@ struct hot_scratch {
     struct ranked *ranked;
     uint32_t ranked_used;
     uint32_t ranked_capacity;
+    /* Answers about comments, see hot/comments.h; their texts are in `arena`. */
+    struct hot_card *cards;
+    uint32_t cards_used;
+    uint32_t cards_capacity;
+    struct hot_cards_page *pages;
+    uint32_t pages_used;
+    uint32_t pages_capacity;
+    struct hot_inbox_entry *inbox;
+    uint32_t inbox_used;
+    uint32_t inbox_capacity;
+    struct hot_version *versions;
+    uint32_t versions_used;
+    uint32_t versions_capacity;
+    struct store_arena arena;
 };
 
 /* Called between two batches: the answers of the earlier batch are no longer used. */
 static inline void hot_scratch_clear(struct hot_scratch *scratch)
 {
     scratch->used = scratch->listed_used = scratch->ranked_used = 0;
+    scratch->cards_used = scratch->pages_used = 0;
+    scratch->inbox_used = scratch->versions_used = 0;
+    if (scratch->arena.block != NULL)
+        store_arena_empty(&scratch->arena);
 }
 
 static inline void hot_scratch_free(struct hot_scratch *scratch)
@@ -121,6 +146,11 @@ static inline void hot_scratch_free(struct hot_scratch *scratch)
     free(scratch->counters);
     free(scratch->listed);
     free(scratch->ranked);
+    free(scratch->cards);
+    free(scratch->pages);
+    free(scratch->inbox);
+    free(scratch->versions);
+    store_arena_destroy(&scratch->arena);
 }
 
 /* The time of the clock at this recorded time, for showing an entry of a list. */
@@ -155,16 +185,21 @@ struct hot_request {
         } change;
         struct {                        /* ASK, COUNTS, FEED */
             struct hot_answer *answers; /* out: item_count answers, in memory of the caller */
+            uint32_t first_friends;     /* out: where they are, see hot_feed_friends */
+            uint16_t follow_type;       /* FEED with friends: the type of followed users, */
+            uint8_t follow;             /* and the kind of following them */
+            uint8_t friends;            /* FEED: how many friends of each item to name; 0: none */
             bool memory_only;           /* FEED: the store is not read for what is not in memory */
         } read;
         struct { /* LIST_REACTIONS, LIST_REACTORS, FRIENDS */
             struct store_listed after;
             uint32_t limit;
-            uint32_t first; /* out: scratch->listed[first … first + count) */
+            uint32_t first; /* out: scratch->listed[first … first + count × hot_list_stride) */
             uint32_t count; /* out */
             uint16_t type;
             uint8_t follow;
-            bool more; /* out: there are entries after the last one */
+            bool second; /* FRIENDS: also users whom followees follow; see hot_list_stride */
+            bool more;   /* out: there are entries after the last one */
         } list;
         struct { /* FORGET, DROP */
             uint32_t limit;
@@ -187,8 +222,71 @@ struct hot_request {
             uint16_t type;
             uint8_t window; /* enum trend_window */
         } top;
+        struct {           /* COMMENT, EDIT, … SEEN: all writes of comments */
+            int64_t value; /* out: 1 if it changed anything, otherwise 0; as in `change` */
+            const struct hot_detail *detail;
+            uint64_t id;    /* out: COMMENT: the comment; COMMENT_REPEATED: the first one */
+            uint32_t floor; /* out: COMMENT */
+            uint32_t until_s;
+            uint8_t state; /* MODERATE: enum comment_moderation; out: COMMENT: as it is shown */
+            uint8_t mode;  /* enum subject_mode */
+            bool set_owner;
+            bool set_mode;
+            bool shadow;
+            bool repeated; /* out: COMMENT: the token was used before, and nothing was posted */
+            bool deleted;  /* out: COMMENT: repeated, and the comment was deleted since */
+        } comment;
+        struct { /* COMMENTS, CARDS, WRITTEN, INBOX, HISTORY, SUBJECT, QUEUE, COMMENT_NEWS */
+            const struct hot_detail *detail;
+            uint64_t after; /* COMMENT_NEWS: changes after this point are wanted */
+            uint32_t limit;
+            uint32_t page; /* out: scratch->pages[page] */
+            uint16_t type;
+            uint8_t order;   /* enum comment_order */
+            uint8_t replies; /* how many replies of each root */
+            uint8_t queue;   /* enum queue_state */
+            bool all;        /* ALL: hidden ones too, for moderators */
+        } cards;
     };
 };
+
+#define HOT_NEWS_BEGIN 0 /* cards.after: the subject is watched from now on */
+
+/*
+ * The friends of one item in the answer to a FEED: those of the newest LIMIT_FRIENDS followees of the user
+ * who like the item. The newest read.friends of them are named.
+ */
+struct hot_feed_friends {
+    uint32_t found;                   /* how many there are */
+    uint32_t named;                   /* how many of them are in `users` */
+    const struct store_listed *users; /* newest like first */
+};
+
+/*
+ * In the scratch, each item has read.friends + 1 entries, beginning at read.first_friends. The time of the
+ * first entry is the number of friends that were found; the others are the friends.
+ */
+static inline struct hot_feed_friends hot_feed_friends(const struct hot_request *request,
+                                                       const struct hot_scratch *scratch,
+                                                       uint32_t item)
+{
+    uint32_t most = request->read.friends;
+    const struct store_listed *entries =
+        scratch->listed + request->read.first_friends + item * (most + 1);
+    uint32_t found = entries[0].time_s;
+    return (struct hot_feed_friends){
+        .found = found, .named = found < most ? found : most, .users = entries + 1};
+}
+
+/*
+ * With list.second, a user in the answer to FRIENDS has two entries in the scratch. The second one is the
+ * followee of the request's user who follows this user; its time is 0 if the request's user follows this
+ * user directly.
+ */
+static inline uint32_t hot_list_stride(const struct hot_request *request)
+{
+    return request->action == HOT_FRIENDS && request->list.second ? 2 : 1;
+}
 
 /* A request is copied for each submission, and many are prefetched at a time. */
 _Static_assert(sizeof(struct hot_request) <= 96, "a request is small");
@@ -253,6 +351,8 @@ static inline void hot_request_set_answers(struct hot_request *request, struct h
     if ((hot_flags(request->action) & HOT_HAS_ANSWERS) != 0)
         request->read.answers = answers;
 }
+
+#define HOT_WRITE_BYTES 32 /* bytes of a typical event: a like with narrow ids */
 
 /* Paces the writes of one thread. Each thread that asks hot_admit has one, which is all zero at first. */
 struct hot_pacer {
@@ -329,7 +429,19 @@ static inline uint64_t hot_wait_ns(struct hot *hot, const struct hot_pacer *pace
     return hot->ops->wait_ns(hot, pacer, now_ns);
 }
 
-/* Notes that this thread has made so many of the writes that it was admitted for. */
+/*
+ * The number of writes that so many bytes of a long event count as in hot_spend: the lag is measured in
+ * bytes, so a long event is slowed down as much as likes of the same size are together.
+ */
+static inline uint32_t hot_writes_of(size_t bytes)
+{
+    return (uint32_t)((bytes + HOT_WRITE_BYTES - 1) / HOT_WRITE_BYTES);
+}
+
+/*
+ * Notes that this thread has made so many of the writes that it was admitted for. A write with a long
+ * event counts as hot_writes_of its bytes.
+ */
 static inline void hot_spend(struct hot *hot, struct hot_pacer *pacer, uint32_t writes,
                              uint64_t now_ns)
 {

@@ -1,6 +1,6 @@
 /*
- * One allocation holds the sender's struct, the requests and their items, so that it is charged to the
- * budget and freed in one step.
+ * One allocation holds the sender's struct, the requests, their items, and the details of requests about
+ * comments with their texts, so that it is charged to the budget and freed in one step.
  */
 #include "hot/submission.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "hot/comments.h"
 
 #define RETRY_NS 1000000000ULL /* what was refused is asked for again after this */
 
@@ -30,14 +31,52 @@ static void own_items(struct hot_submission *submission, struct item *item)
     }
 }
 
+/* How many bytes the copy of a detail and of its texts needs. */
+static size_t detail_bytes(const struct hot_detail *detail)
+{
+    return detail == NULL ? 0
+                          : aligned(sizeof *detail + detail->text.length + detail->extra.length +
+                                    detail->reason.length);
+}
+
+static char *own_text(struct text *text, char *at)
+{
+    if (text->length > 0)
+        memcpy(at, text->bytes, text->length);
+    text->bytes = at;
+    return at + text->length;
+}
+
+/* Copies the details of all requests to `at` and makes the requests point to the copies. */
+static void own_details(struct hot_submission *submission, char *at)
+{
+    for (uint32_t i = 0; i < submission->count; i++) {
+        struct hot_request *request = &submission->requests[i];
+        const struct hot_detail *detail = hot_detail_of(request);
+        if (detail == NULL)
+            continue;
+        struct hot_detail *own = (struct hot_detail *)at;
+        size_t bytes = detail_bytes(detail);
+        *own = *detail;
+        char *end = own_text(&own->text, at + sizeof *own);
+        end = own_text(&own->extra, end);
+        own_text(&own->reason, end);
+        *hot_detail_place(request) = own;
+        at += bytes;
+    }
+}
+
 void *submission_new(size_t size, const struct hot_request *requests, uint32_t count,
                      struct memory_budget *budget)
 {
     ASSERT(size >= sizeof(struct hot_submission) && count > 0 && count <= LIMIT_BATCH);
-    size_t items = 0, head = aligned(size), behind = aligned(count * sizeof *requests);
-    for (uint32_t i = 0; i < count; i++)
+    size_t items = 0, details = 0, head = aligned(size), behind = aligned(count * sizeof *requests);
+    for (uint32_t i = 0; i < count; i++) {
         items += requests[i].item_count;
-    size_t bytes = head + behind + items * sizeof(struct item);
+        details += detail_bytes(hot_detail_of(&requests[i]));
+    }
+    items = aligned(items * sizeof(struct item));
+    size_t bytes = head + behind + items + details;
     if (!memory_charge_connection(budget, bytes))
         return NULL;
     char *memory = malloc(bytes);
@@ -53,6 +92,7 @@ void *submission_new(size_t size, const struct hot_request *requests, uint32_t c
     submission->requests = (struct hot_request *)(memory + head);
     memcpy(submission->requests, requests, count * sizeof *requests);
     own_items(submission, (struct item *)(memory + head + behind));
+    own_details(submission, memory + head + behind + items);
     return submission;
 }
 

@@ -1,7 +1,8 @@
 /*
  * A submission carries requests that hot_try could not finish from the loop that sends them to a thread
- * that answers them, and back. It owns copies of the requests and their items, so it does not need
- * the connection that they came from, and may outlive the connection.
+ * that answers them, and back. It owns copies of the requests, their items, and their details with all
+ * texts (hot/comments.h), so it does not need the connection that they came from, and may outlive the
+ * connection.
  *
  * The life of a submission has these steps, in this order:
  *
@@ -57,12 +58,12 @@ struct hot_submission {
     uint64_t retry_ns; /* out: after how long to retry what was refused; 0: the tier does not say */
     uint32_t count;
     bool writes;                  /* at least one of the requests writes */
-    struct hot_request *requests; /* `count` requests; their items follow them in memory */
+    struct hot_request *requests; /* `count` requests; items and details follow them in memory */
 };
 
 /*
  * Allocates the sender's own struct, which has `size` bytes and begins with the submission, and copies
- * requests and items. Everything in it after the submission is zero. NULL: no memory.
+ * requests, items and details. Everything in it after the submission is zero. NULL: no memory.
  */
 void *submission_new(size_t size, const struct hot_request *requests, uint32_t count,
                      struct memory_budget *budget);

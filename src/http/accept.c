@@ -55,3 +55,14 @@ void accept_take(struct accept *accept, struct text value)
         *wanted = quality > *wanted ? quality : *wanted;
     }
 }
+
+bool accept_takes_gzip(struct text value)
+{
+    while (value.length > 0) {
+        struct text parameters = cut(&value, ',');
+        struct text coding = cut(&parameters, ';');
+        if (text_is(coding, "gzip"))
+            return quality_of(parameters) > 0;
+    }
+    return false;
+}

@@ -19,6 +19,9 @@ struct accept {
 /* Adds what one Accept header says. What cannot be parsed in it is ignored. */
 void accept_take(struct accept *accept, struct text value);
 
+/* Does the client take gzip, by its header Accept-Encoding? It must be named. */
+bool accept_takes_gzip(struct text value);
+
 static inline bool accept_prefers_html(const struct accept *accept)
 {
     return accept->html > 0 && accept->html >= accept->json;

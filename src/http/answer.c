@@ -1,6 +1,8 @@
 #include "http/answer.h"
 
+#include "base/assert.h"
 #include "base/decimal.h"
+#include "http/answer_comments.h"
 #include "op/cursor.h"
 #include "op/op.h"
 
@@ -91,15 +93,32 @@ static size_t kinds_room(const struct kind_set *kinds)
     return count * NAME_ROOM;
 }
 
+/* ,"friends":{"count":4,"users":["7", … ]} */
+static char *put_friends(char *at, struct hot_feed_friends friends)
+{
+    at = PUT(at, ",\"friends\":{\"count\":");
+    at = decimal_write(at, friends.found);
+    at = PUT(at, ",\"users\":[");
+    for (uint32_t i = 0; i < friends.named; i++) {
+        *at++ = '"';
+        at += id_format(friends.users[i].id, at);
+        at = PUT(at, "\",");
+    }
+    at = put_end(at, ']');
+    *at++ = '}';
+    return at;
+}
+
 /* {"item":"video:1", … "counts":{ … }} */
 static bool write_item(struct buffer *out, const struct hot_request *request, uint32_t index,
                        const struct hot_scratch *scratch, const struct names *names,
                        struct text item)
 {
     const struct hot_answer *answer = &request->read.answers[index];
-    bool feed = op_shape(request) == SHAPE_FEED;
+    bool feed = op_shape(request) == SHAPE_FEED, befriended = feed && request->read.friends > 0;
     if (!buffer_reserve(out, ITEM_ROOM + item.length + answer->count * COUNTER_ROOM +
-                                 (feed ? kinds_room(&answer->kinds) : 0)))
+                                 (feed ? kinds_room(&answer->kinds) : 0) +
+                                 (befriended ? request->read.friends * LISTED_ROOM : 0)))
         return false;
     char *at = PUT(out->bytes + out->length, "{\"item\":");
     at = put_quoted(at, item.bytes, item.length);
@@ -107,6 +126,8 @@ static bool write_item(struct buffer *out, const struct hot_request *request, ui
     if (feed)
         at = put_kinds(at, &answer->kinds, names);
     at = put_counters(at, answer, scratch, names);
+    if (befriended)
+        at = put_friends(at, hot_feed_friends(request, scratch, index));
     *at++ = '}';
     buffer_end(out, at);
     return true;
@@ -200,6 +221,36 @@ static bool write_list(struct buffer *out, const struct source *source)
     *at++ = '}';
     buffer_end(out, at);
     return true;
+}
+
+/* {"users":[{"user":"7","time":1701108219,"via":"5"}, …]}, where "via" is null for a followee */
+static bool write_second(struct buffer *out, const struct source *source)
+{
+    const struct hot_request *request = source->request;
+    const struct store_listed *listed = source->scratch->listed + request->list.first;
+    if (!buffer_reserve(out, ITEM_ROOM + request->list.count * 2 * LISTED_ROOM))
+        return false;
+    char *at = PUT(out->bytes + out->length, "{\"users\":[");
+    for (uint32_t i = 0; i < request->list.count; i++, listed += 2) {
+        at = put_listed(at, listed[0].id, hot_shown_s(source->scratch, listed[0].time_s), NULL);
+        at -= 2; /* the end of the object, and the comma */
+        if (listed[1].time_s == 0) {
+            at = PUT(at, ",\"via\":null},");
+            continue;
+        }
+        at = PUT(at, ",\"via\":\"");
+        at += id_format(listed[1].id, at);
+        at = PUT(at, "\"},");
+    }
+    at = put_end(at, ']');
+    *at++ = '}';
+    buffer_end(out, at);
+    return true;
+}
+
+static bool write_friends(struct buffer *out, const struct source *source)
+{
+    return source->request->list.second ? write_second(out, source) : write_list(out, source);
 }
 
 /* {"items":[{"item":"video:1","value":103}, …]} */
@@ -303,6 +354,17 @@ static bool write_change(struct buffer *out, const struct source *source)
            answer_write_text(out, source->single ? ",\"count\":" : "}");
 }
 
+static bool write_done(struct buffer *out, const struct source *source)
+{
+    return answer_write_text(out, source->request->comment.value ? "{\"changed\":true}"
+                                                                 : "{\"changed\":false}");
+}
+
+static bool write_comments(struct buffer *out, const struct source *source)
+{
+    return answer_write_comments(out, source->request, source->scratch, source->names);
+}
+
 static bool write_value(struct buffer *out, const struct source *source)
 {
     return answer_write_text(out, "{\"value\":") &&
@@ -318,10 +380,16 @@ static bool write_removal(struct buffer *out, const struct source *source)
 }
 
 static write_fn *const writers[SHAPE_TOTAL] = {
-    [SHAPE_CHANGE] = write_change,   [SHAPE_VALUE] = write_value,   [SHAPE_REMOVAL] = write_removal,
-    [SHAPE_FLAGS] = write_set,       [SHAPE_COUNTS] = write_counts, [SHAPE_FEED] = write_items,
-    [SHAPE_ITEMS] = write_list,      [SHAPE_USERS] = write_list,    [SHAPE_FRIENDS] = write_list,
-    [SHAPE_CHANGES] = write_changes, [SHAPE_RANKED] = write_top,    [SHAPE_NAMES] = write_names,
+    [SHAPE_CHANGE] = write_change,      [SHAPE_VALUE] = write_value,
+    [SHAPE_REMOVAL] = write_removal,    [SHAPE_FLAGS] = write_set,
+    [SHAPE_COUNTS] = write_counts,      [SHAPE_FEED] = write_items,
+    [SHAPE_ITEMS] = write_list,         [SHAPE_USERS] = write_list,
+    [SHAPE_FRIENDS] = write_friends,    [SHAPE_CHANGES] = write_changes,
+    [SHAPE_RANKED] = write_top,         [SHAPE_NAMES] = write_names,
+    [SHAPE_DONE] = write_done,          [SHAPE_POSTED] = write_comments,
+    [SHAPE_COMMENTS] = write_comments,  [SHAPE_CARDS] = write_comments,
+    [SHAPE_CARD_LIST] = write_comments, [SHAPE_INBOX] = write_comments,
+    [SHAPE_VERSIONS] = write_comments,  [SHAPE_SUBJECT] = write_comments,
 };
 
 bool answer_write(struct buffer *out, const struct hot_request *request,
@@ -350,6 +418,13 @@ bool answer_write_count(struct buffer *out, const struct hot_request *request,
 bool answer_write_text(struct buffer *out, const char *text)
 {
     return buffer_append(out, text, strlen(text));
+}
+
+bool answer_close_list(struct buffer *out, const char *end)
+{
+    ASSERT(out->length > 0); /* at least the beginning of the list is there */
+    out->length -= out->bytes[out->length - 1] == ',';
+    return answer_write_text(out, end);
 }
 
 bool answer_write_string(struct buffer *out, const char *text)

@@ -35,4 +35,7 @@ bool answer_write_string(struct buffer *out, const char *text);
 /* Writes the text unchanged. */
 bool answer_write_text(struct buffer *out, const char *text);
 
+/* Ends a list whose entries each ended with a comma: removes the last comma, and writes `end`. */
+bool answer_close_list(struct buffer *out, const char *end);
+
 #endif

@@ -21,6 +21,7 @@ void exchange_refuse(struct exchange *exchange, enum status status, const char *
     exchange->status = status;
     exchange->allow = 0; /* it may be set from an earlier answer */
     exchange->fields = NULL;
+    exchange->etag = NULL;
     exchange->next = exchange->count;
 }
 
@@ -101,23 +102,46 @@ static void refuse_type(struct exchange *exchange, const char *bytes)
     exchange_refuse(exchange, STATUS_NOT_JSON, exchange->sentence);
 }
 
+/* Keeps the text of a member that may be any JSON value: it is stored exactly as it was sent. */
+static enum status keep_raw(struct exchange *exchange, struct text body)
+{
+    struct route_word word;
+    if (exchange->route == NULL)
+        return STATUS_OK;
+    for (const char *at = exchange->route->words; route_next_word(exchange->route, &at, &word);) {
+        struct text raw = {NULL, 0};
+        if (word.json && json_in_member(body, word.name, &raw) &&
+            !buffer_append(&exchange->raw, raw.bytes, raw.length)) {
+            snprintf(exchange->sentence, sizeof exchange->sentence, "%s",
+                     status_sentence(STATUS_NO_MEMORY));
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
 /* Parses the body if the request may have one, and refuses it if not. */
 static bool take_body(struct exchange *exchange, struct loop *loop, const char *bytes,
                       struct text body)
 {
     const struct request *request = &exchange->reader.request;
+    const struct route *route = exchange->route;
     enum status status = STATUS_OK;
-    if (exchange->method != VERB_POST) {
+    if (route != NULL ? !route_has_body(route) : exchange->method != VERB_POST) {
         if (body.length > 0)
             exchange_refuse(exchange, STATUS_BAD_ARGUMENT, "this path and method take no body");
         return body.length == 0;
     }
-    if (!request->json || request->encoded) {
+    if (route != NULL && body.length == 0 && route_body_is_optional(route)) {
+        body = text_from("{}");
+    } else if (!request->json || request->encoded) {
         refuse_type(exchange, bytes);
         return false;
     }
     status = json_in_read(&exchange->json, body, loop->server->parts.budget, exchange->sentence,
                           sizeof exchange->sentence);
+    if (status == STATUS_OK)
+        status = keep_raw(exchange, body);
     if (status != STATUS_OK)
         exchange_refuse(exchange, status, exchange->sentence);
     return status == STATUS_OK;
@@ -212,9 +236,10 @@ bool exchange_begin(struct exchange *exchange, struct loop *loop, const char *by
     exchange->type = RESPOND_JSON;
     exchange->fields = NULL;
     exchange->negotiated = false;
+    exchange->etag = NULL;
     exchange->allow = 0;
     exchange->retry_s = 0;
-    exchange->text.length = exchange->reply.length = 0;
+    exchange->text.length = exchange->reply.length = exchange->raw.length = 0;
     exchange->resumes = event_read_id(request_text(bytes, request->last_event), &exchange->last);
     exchange_take_origin(exchange, loop, bytes);
     if (!buffer_append(&exchange->text, target.bytes, target.length))
@@ -256,6 +281,8 @@ bool exchange_finish(struct exchange *exchange, struct buffer *out, struct memor
                                 .type = exchange->type,
                                 .fields = exchange->fields,
                                 .negotiated = exchange->negotiated,
+                                .etag = exchange->etag,
+                                .gzip = exchange->gzip,
                                 .allow = exchange->allow,
                                 .retry_s = exchange->retry_s,
                                 .lasting = status_lasts(exchange->status),
@@ -278,6 +305,7 @@ void exchange_shrink(struct exchange *exchange)
     if (exchange->answering || exchange->reader.parsed)
         return;
     buffer_free(&exchange->text);
+    buffer_free(&exchange->raw);
     buffer_free(&exchange->words);
     buffer_free(&exchange->reply);
     buffer_free(&exchange->reader.body);

@@ -42,6 +42,8 @@ struct exchange {
     struct buffer text; /* the bytes that `target` points into */
     struct target target;
     struct json_in json;
+    struct buffer
+        raw; /* the text of the one member that may be any JSON value, if the route has it */
     const struct route *route; /* NULL: it is a batch of operations, or no operation at all */
     const struct page *page;   /* the page to be written; NULL: it is not a request for a page */
     uint32_t count;            /* how many operations it has */
@@ -60,6 +62,8 @@ struct exchange {
     const char *type;    /* the type of the body; NULL: there is no body */
     const char *fields;  /* further header fields; NULL: none */
     bool negotiated;     /* the answer depends on Accept */
+    const char *etag;    /* the version of the file that is answered; NULL: it is no file */
+    bool gzip;           /* the body is compressed */
     unsigned allow;      /* methods for the header Allow, one bit each; 0: no such header */
     uint64_t retry_s;    /* for the header Retry-After; 0: no such header */
     bool origin_allowed; /* the web page that sent the request is in --cors-origin */

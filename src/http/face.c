@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "http/answer.h"
 #include "http/asker.h"
+#include "http/console.h"
 #include "http/exchange.h"
 #include "http/page.h"
 #include "http/respond.h"
@@ -21,6 +22,7 @@
 #include "http/words.h"
 #include "net/batch.h"
 #include "net/permit.h"
+#include "op/comment_reply.h"
 
 /* Writes the result of the one operation of a route, or the counter that follows a change. */
 static bool write_alone(struct buffer *out, const struct exchange *exchange, uint32_t slot,
@@ -42,6 +44,14 @@ static bool write_alone(struct buffer *out, const struct exchange *exchange, uin
 static bool fits(const struct exchange *exchange, size_t before, const struct buffer *out)
 {
     return before + out->length + (size_t)exchange->count * LIMIT_HTTP_ERROR <= exchange->room;
+}
+
+/* Why the hot tier refused the request. */
+static const char *sentence_of(const struct exchange *exchange, const struct hot_request *request,
+                               char room[COMMENT_SENTENCE])
+{
+    return comment_reply_sentence(request, server_sentence(exchange->server, request->status),
+                                  room);
 }
 
 /* Writes an error with this sentence if it fits. The general sentence of the status always fits. */
@@ -74,8 +84,9 @@ static bool write_result(struct buffer *out, const struct exchange *exchange, ui
         out->length = length;
         request->status = STATUS_ANSWER_TOO_LARGE;
     }
+    char room[COMMENT_SENTENCE];
     return write_error(out, exchange, before, request->status,
-                       server_sentence(exchange->server, request->status));
+                       sentence_of(exchange, request, room));
 }
 
 /* Writes the result of one request of the loop's batch. */
@@ -87,12 +98,19 @@ static bool write_one(struct buffer *out, const struct exchange *exchange, uint3
                                    : write_result(out, exchange, slot, request, scratch, names);
 }
 
-/* If a request is one operation, the status of the operation is the status of the answer. */
+/*
+ * If a request is one operation, the status of the operation is the status of the answer. A new comment is
+ * "201 Created"; if its token was used before, nothing was created.
+ */
 static void note_status(struct exchange *exchange, const struct hot_request *request)
 {
-    if (exchange->route != NULL && !request->own && request->status != STATUS_OK)
-        exchange_refuse(exchange, request->status,
-                        server_sentence(exchange->server, request->status));
+    char room[COMMENT_SENTENCE];
+    if (exchange->route == NULL || request->own)
+        return;
+    if (request->status != STATUS_OK)
+        exchange_refuse(exchange, request->status, sentence_of(exchange, request, room));
+    else if (request->action == HOT_COMMENT && !request->comment.repeated)
+        exchange->code = 201;
 }
 
 /* Counts an operation that was run and has an error as its answer. */
@@ -338,15 +356,26 @@ static bool is_for_all(const struct exchange *exchange)
     return exchange->method == VERB_OPTIONS || (page != NULL && page->open);
 }
 
-/* Writes a page in the form that the client prefers. */
+static enum status write_file(struct exchange *exchange, const char *bytes)
+{
+    const struct target *target = &exchange->target;
+    const struct console_file *file = console_find(target->segments[target->segment_count - 1]);
+    return file != NULL ? console_answer(exchange, file, bytes) : STATUS_NOT_FOUND;
+}
+
+/* Writes a page in the form that the client prefers. HTML is the console, if there is one. */
 static enum status write_form(struct loop *loop, struct exchange *exchange, const char *bytes)
 {
     const struct page *page = exchange->page;
     const struct request *request = &exchange->reader.request;
     exchange->negotiated = page->write_html != NULL;
     exchange->type = page->type;
+    if (page->files)
+        return write_file(exchange, bytes);
     if (!exchange->negotiated || !accept_prefers_html(&request->accept))
         return page->write(loop, &exchange->reply);
+    if (console_index() != NULL)
+        return console_answer(exchange, console_index(), bytes);
     exchange->type = RESPOND_HTML;
     exchange->fields = page->html_fields;
     return page->write_html(loop, request_text(bytes, request->host), &exchange->reply);
@@ -355,13 +384,16 @@ static enum status write_form(struct loop *loop, struct exchange *exchange, cons
 static void write_page(struct running *r, struct exchange *exchange, const char *bytes)
 {
     const struct page *page = exchange->page;
-    enum status status = page->limited ? batch_limit_other(r) : STATUS_OK;
+    enum status status = page->admins && !permit_shows_all(r->conn) ? STATUS_NO_PERMISSION
+                         : page->limited                            ? batch_limit_other(r)
+                                                                    : STATUS_OK;
     if (status == STATUS_LIMITED) {
         say_limited(r, exchange);
         exchange_refuse(exchange, status, exchange->sentence);
         return;
     }
-    status = write_form(r->loop, exchange, bytes);
+    if (status == STATUS_OK)
+        status = write_form(r->loop, exchange, bytes);
     if (status != STATUS_OK)
         exchange_refuse(exchange, status, server_sentence(exchange->server, status));
     batch_lap(r);
@@ -459,7 +491,7 @@ static bool http_open(struct conn *conn)
         memory_release_connection(budget, sizeof *exchange);
         return false;
     }
-    exchange->text.budget = exchange->words.budget = exchange->reply.budget =
+    exchange->text.budget = exchange->words.budget = exchange->reply.budget = exchange->raw.budget =
         exchange->reader.body.budget = budget;
     exchange->server = conn->loop->server;
     conn->exchange = exchange;

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "http/json_plain.h"
@@ -51,8 +52,6 @@ static const char *reason_of(enum json_error_code code)
         return "the body ends before its JSON is complete";
     case json_error_end_of_input_expected:
         return "the body has something after the end of its JSON";
-    case json_error_null_character:
-        return "a string in the body has the character \\u0000, which is not allowed";
     case json_error_null_byte_in_key:
         return "the name of a member has the character \\u0000, which is not allowed";
     case json_error_duplicate_key:
@@ -105,13 +104,58 @@ enum status json_in_read(struct json_in *in, struct text text, struct memory_bud
     in->root = json_plain_read(text);
     if (in->root == NULL)
         in->root = json_loadb(text.length > 0 ? text.bytes : "", text.length,
-                              JSON_REJECT_DUPLICATES, &error);
+                              JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (in->root == NULL) {
         memory_release_connection(budget, charged);
         return refuse(&error, text, sentence, size);
     }
     in->charged = charged;
     return STATUS_OK;
+}
+
+static size_t skip_spaces(struct text text, size_t at)
+{
+    while (at < text.length && strchr(" \t\r\n", text.bytes[at]) != NULL)
+        at++;
+    return at;
+}
+
+/* The index after the value at `at`: after its last bracket, its closing quote, or its last byte. */
+static size_t value_end(struct text text, size_t at)
+{
+    size_t depth = 0;
+    for (; at < text.length; at++) {
+        char c = text.bytes[at];
+        if (c == '"')
+            at = string_end(text, at + 1);
+        else if (c == '[' || c == '{')
+            depth++;
+        else if (depth > 0 && (c == ']' || c == '}'))
+            depth--;
+        else if (depth == 0 && strchr(",]} \t\r\n", c) != NULL)
+            return at;
+    }
+    return at;
+}
+
+bool json_in_member(struct text text, struct text name, struct text *out)
+{
+    size_t at = skip_spaces(text, 0);
+    if (at == text.length || text.bytes[at] != '{')
+        return false;
+    for (at = skip_spaces(text, at + 1); at < text.length && text.bytes[at] == '"';) {
+        size_t end = string_end(text, at + 1);
+        bool found = end - at - 1 == name.length &&
+                     memcmp(text.bytes + at + 1, name.bytes, name.length) == 0;
+        size_t from = skip_spaces(text, skip_spaces(text, end + 1) + 1); /* after the colon */
+        size_t to = value_end(text, from);
+        *out = (struct text){text.bytes + from, to - from};
+        if (found)
+            return to <= text.length;
+        at = skip_spaces(text, to);
+        at = skip_spaces(text, at + (at < text.length && text.bytes[at] == ','));
+    }
+    return false;
 }
 
 void json_in_free(struct json_in *in, struct memory_budget *budget)

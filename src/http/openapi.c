@@ -1,6 +1,7 @@
 /*
  * Paths, parameters and operations are those of op.def. What op.def does not say, the JSON schemas of
- * words and answers, is in the tables here. Tests compare these schemas with real answers.
+ * words, is in the tables here, and those of answers are in openapi_schemas.c. Tests compare these schemas
+ * with real answers.
  */
 #include "http/openapi.h"
 
@@ -10,17 +11,13 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "http/answer.h"
+#include "http/openapi_schemas.h"
 #include "http/page.h"
 #include "http/respond.h"
 #include "http/route.h"
 
 #define TEXT(number)  TEXT_OF(number)
 #define TEXT_OF(what) #what
-
-#define NAME_SCHEMA "{\"type\":\"string\",\"pattern\":\"^[a-z][a-z0-9_-]{0,31}$\"}"
-
-#define ID_SCHEMA   "{\"$ref\":\"#/components/schemas/Id\"}"
-#define ITEM_SCHEMA "{\"$ref\":\"#/components/schemas/Item\"}"
 
 /* The schemas of words of operations. write_word adds bounds to those that have some. */
 static const char *const word_schemas[WORD_TOTAL] = {
@@ -33,6 +30,13 @@ static const char *const word_schemas[WORD_TOTAL] = {
     [WORD_TYPE] = NAME_SCHEMA,
     [WORD_ITEM] = ITEM_SCHEMA,
     [WORD_ITEMS] = ITEM_SCHEMA,
+    [WORD_COMMENT] = COMMENT_SCHEMA,
+    [WORD_COMMENTS] = COMMENT_SCHEMA,
+    [WORD_TEXT] =
+        "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_COMMENT_TEXT) "}",
+    [WORD_STATE] = "{\"enum\":[\"visible\",\"pending\",\"hidden\",\"shadow\"]}",
+    [WORD_QUEUE] = "{\"enum\":[\"pending\",\"hidden\",\"reported\"]}",
+    [WORD_CURSOR] = "{\"type\":\"string\"}",
 };
 
 /* The schemas of options that may follow the words, by their keyword. */
@@ -44,6 +48,21 @@ static const struct {
     {"WINDOW", "{\"enum\":[\"hour\",\"day\",\"week\"]}"},
     {"TOKEN", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" TEXT(LIMIT_TOKEN_LENGTH) "}"},
     {"COLD", "{\"enum\":[\"skip\",\"ask\"]}"},
+    {"FRIENDS", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT(LIMIT_NAMED) "}"},
+    {"DEPTH", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":2}"},
+    {"BY", "{\"enum\":[\"top\",\"new\",\"old\",\"best\",\"hot\",\"controversial\"]}"},
+    {"FOR", ID_SCHEMA},
+    {"REPLIES", "{\"type\":\"integer\",\"minimum\":0,\"maximum\":" TEXT(LIMIT_REPLIES) "}"},
+    {"AT", COMMENT_SCHEMA},
+    {"ALL", "{\"type\":\"boolean\"}"},
+    {"MENTION",
+     "{\"type\":\"array\",\"maxItems\":" TEXT(LIMIT_MENTIONS) ",\"items\":" ID_SCHEMA "}"},
+    {"EXTRA", "{\"description\":\"Any JSON value of up to 4096 bytes.\"}"},
+    {"REASON", "{\"type\":\"string\",\"maxLength\":" TEXT(LIMIT_REASON) "}"},
+    {"OWNER", ID_SCHEMA},
+    {"MODE", "{\"enum\":[\"open\",\"held\",\"readonly\",\"closed\"]}"},
+    {"UNTIL", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":4294967294}"},
+    {"SHADOW", "{\"type\":\"boolean\"}"},
 };
 
 /* The schema of a word that is no word of the operation: the id of the last event of a stream. */
@@ -51,79 +70,27 @@ static const char aside_schema[] = "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]
 
 /* The schemas of answers by their shapes. COUNTS of many items, and streams, have others. */
 static const char *const answer_schemas[SHAPE_TOTAL] = {
-    [SHAPE_CHANGE] = "Change",     [SHAPE_VALUE] = "Value",       [SHAPE_REMOVAL] = "Removed",
-    [SHAPE_FLAGS] = "Set",         [SHAPE_COUNTS] = "ItemCounts", [SHAPE_FEED] = "Items",
-    [SHAPE_ITEMS] = "ListedItems", [SHAPE_USERS] = "ListedUsers", [SHAPE_FRIENDS] = "ListedUsers",
-    [SHAPE_CHANGES] = "Changes",   [SHAPE_RANKED] = "Top",        [SHAPE_NAMES] = "Names",
+    [SHAPE_CHANGE] = "Change",
+    [SHAPE_VALUE] = "Value",
+    [SHAPE_REMOVAL] = "Removed",
+    [SHAPE_FLAGS] = "Set",
+    [SHAPE_COUNTS] = "ItemCounts",
+    [SHAPE_FEED] = "Items",
+    [SHAPE_ITEMS] = "ListedItems",
+    [SHAPE_USERS] = "ListedUsers",
+    [SHAPE_FRIENDS] = "ListedUsers",
+    [SHAPE_CHANGES] = "Changes",
+    [SHAPE_RANKED] = "Top",
+    [SHAPE_NAMES] = "Names",
+    [SHAPE_DONE] = "Done",
+    [SHAPE_POSTED] = "Posted",
+    [SHAPE_COMMENTS] = "Comments",
+    [SHAPE_CARDS] = "Cards",
+    [SHAPE_CARD_LIST] = "ListedCards",
+    [SHAPE_INBOX] = "Inbox",
+    [SHAPE_VERSIONS] = "Versions",
+    [SHAPE_SUBJECT] = "Subject",
 };
-
-static const char components[] =
-    "\"security\":[{},{\"token\":[]}],\"components\":{\"securitySchemes\":{\"token\":{"
-    "\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"Needed if the server has "
-    "tokens.\"}},"
-    "\"schemas\":{"
-    "\"Id\":{\"type\":\"string\",\"description\":\"An unsigned 64-bit decimal, or a UUID.\","
-    "\"pattern\":\"^([0-9]{1,20}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$\"},"
-    "\"Item\":{\"type\":\"string\",\"description\":\"type:id, as in video:42.\","
-    "\"pattern\":\"^[a-z][a-z0-9_-]{0,31}:[0-9a-fA-F-]{1,36}$\"},"
-    "\"Counts\":{\"type\":\"object\",\"description\":\"Counters that are not 0.\","
-    "\"additionalProperties\":{\"type\":\"integer\",\"format\":\"int64\"}},"
-    "\"Change\":{\"type\":\"object\",\"required\":[\"changed\"],\"properties\":{"
-    "\"changed\":{\"type\":\"boolean\"},"
-    "\"count\":{\"type\":[\"integer\",\"null\"],\"format\":\"int64\"}}},"
-    "\"Set\":{\"type\":\"object\",\"required\":[\"set\"],\"properties\":{"
-    "\"set\":{\"type\":[\"boolean\",\"array\"],\"items\":{\"type\":\"boolean\"}}}},"
-    "\"Value\":{\"type\":\"object\",\"required\":[\"value\"],\"properties\":{"
-    "\"value\":{\"type\":\"integer\",\"format\":\"int64\"}}},"
-    "\"Removed\":{\"type\":\"object\",\"required\":[\"removed\",\"more\"],\"properties\":{"
-    "\"removed\":{\"type\":\"integer\"},\"more\":{\"type\":\"boolean\"}}},"
-    "\"ItemCounts\":{\"type\":\"object\",\"required\":[\"item\",\"counts\"],\"properties\":{"
-    "\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
-    "\"reactions\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-    "\"counts\":{\"$ref\":\"#/components/schemas/Counts\"}}},"
-    "\"Items\":{\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"
-    "\"items\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/ItemCounts\"}}}},"
-    "\"ListedItems\":{\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"
-    "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"item\",\"time\"],"
-    "\"properties\":{\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
-    "\"time\":{\"type\":\"integer\"}}}},\"cursor\":{\"type\":[\"string\",\"null\"]}}},"
-    "\"ListedUsers\":{\"type\":\"object\",\"required\":[\"users\"],\"properties\":{"
-    "\"users\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"user\",\"time\"],"
-    "\"properties\":{\"user\":{\"$ref\":\"#/components/schemas/Id\"},"
-    "\"time\":{\"type\":\"integer\"}}}},\"cursor\":{\"type\":[\"string\",\"null\"]}}},"
-    "\"Changes\":{\"type\":\"object\",\"required\":[\"changes\",\"cursor\",\"more\"],"
-    "\"properties\":{"
-    "\"changes\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-    "\"required\":[\"kind\",\"item\",\"set\",\"time\"],\"properties\":{"
-    "\"kind\":{\"type\":\"string\"},\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
-    "\"set\":{\"type\":\"boolean\"},\"time\":{\"type\":\"integer\"}}}},"
-    "\"cursor\":{\"type\":\"string\"},\"more\":{\"type\":\"boolean\"}}},"
-    "\"Top\":{\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"
-    "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"item\",\"value\"]"
-    ","
-    "\"properties\":{\"item\":{\"$ref\":\"#/components/schemas/Item\"},"
-    "\"value\":{\"type\":\"integer\",\"format\":\"int64\"}}}}}},"
-    "\"Table\":{\"type\":\"object\",\"required\":[\"count\",\"most\"],\"properties\":{"
-    "\"count\":{\"type\":\"integer\"},\"most\":{\"type\":\"integer\"}}},"
-    "\"Names\":{\"type\":\"object\","
-    "\"required\":[\"names\",\"types\",\"kinds_and_counters\"],\"properties\":{"
-    "\"names\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-    "\"required\":[\"name\",\"role\",\"allowed\",\"used\"],\"properties\":{"
-    "\"name\":" NAME_SCHEMA ",\"role\":{\"enum\":[\"type\",\"kind\",\"counter\",\"reserved\"]},"
-    "\"allowed\":{\"type\":\"boolean\"},\"used\":{\"type\":\"boolean\"},"
-    "\"exclusive\":{\"type\":\"integer\"}}}},"
-    "\"types\":{\"$ref\":\"#/components/schemas/Table\"},"
-    "\"kinds_and_counters\":{\"$ref\":\"#/components/schemas/Table\"}}},"
-    "\"Error\":{\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{"
-    "\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
-    "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"}}}}},"
-    "\"Results\":{\"type\":\"object\",\"required\":[\"results\"],\"properties\":{"
-    "\"results\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},"
-    "\"Events\":{\"type\":\"string\",\"description\":\"Server-sent events named counts; the data "
-    "of "
-    "each is {\\\"items\\\":{item: its counters, ...}}, of the items that changed.\"},"
-    "\"Text\":{\"type\":\"string\"},"
-    "\"Status\":{\"type\":\"object\"}}}}";
 
 static bool say(struct buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -255,13 +222,6 @@ static bool write_fallback(struct buffer *out, const struct route *route,
     return written;
 }
 
-/* Removes the last comma, if there is one, and writes the end of the list. */
-static bool close_list(struct buffer *out, const char *end)
-{
-    out->length -= out->bytes[out->length - 1] == ',';
-    return answer_write_text(out, end);
-}
-
 static bool write_parameters(struct buffer *out, const struct route *route)
 {
     const struct route *fallback = fallback_of(route);
@@ -269,7 +229,7 @@ static bool write_parameters(struct buffer *out, const struct route *route)
     struct route_word word;
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
         bool in_path = word.segment >= 0;
-        if (in_path || route->method != VERB_POST)
+        if (in_path || !route_has_body(route))
             written =
                 write_parameter(out, route, &word,
                                 in_path || (!route_word_is_optional(&word) && fallback == NULL)) &&
@@ -277,36 +237,47 @@ static bool write_parameters(struct buffer *out, const struct route *route)
     }
     if (written && fallback != NULL)
         written = write_fallback(out, route, fallback);
-    return written && close_list(out, "],");
+    return written && answer_close_list(out, "],");
 }
 
 static bool write_body(struct buffer *out, const struct route *route)
 {
     struct route_word word;
-    bool written = answer_write_text(out, "\"requestBody\":{\"required\":true,\"content\":{"
-                                          "\"application/json\":{\"schema\":{\"type\":\"object\","
-                                          "\"additionalProperties\":false,\"required\":[");
+    bool written = say(out,
+                       "\"requestBody\":{\"required\":%s,\"content\":{"
+                       "\"application/json\":{\"schema\":{\"type\":\"object\","
+                       "\"additionalProperties\":false,\"required\":[",
+                       route_body_is_optional(route) ? "false" : "true");
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
         if (word.segment < 0 && !route_word_is_optional(&word))
             written = say(out, "\"%.*s\",", (int)word.name.length, word.name.bytes);
     }
-    written = written && close_list(out, "],\"properties\":{");
+    written = written && answer_close_list(out, "],\"properties\":{");
     for (const char *at = route->words; written && route_next_word(route, &at, &word);) {
         if (word.segment < 0)
             written = say(out, "\"%.*s\":", (int)word.name.length, word.name.bytes) &&
                       write_word(out, route, &word) && answer_write_text(out, ",");
     }
-    return written && close_list(out, "}}}}},");
+    return written && answer_close_list(out, "}}}}},");
 }
 
-static bool write_responses(struct buffer *out, const char *type, const char *schema)
+static bool write_content(struct buffer *out, const char *code, const char *said, const char *type,
+                          const char *schema)
 {
     return say(out,
-               "\"responses\":{\"200\":{\"description\":\"The answer.\",\"content\":{\"%s\":{"
-               "\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}},"
-               "\"default\":{\"description\":\"An error.\",\"content\":{\"application/json\":{"
-               "\"schema\":{\"$ref\":\"#/components/schemas/Error\"}}}}}},",
-               type, schema);
+               "\"%s\":{\"description\":\"%s\",\"content\":{\"%s\":{"
+               "\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}},",
+               code, said, type, schema);
+}
+
+/* `created`: the answer may also say that something new was made. */
+static bool write_responses(struct buffer *out, const char *type, const char *schema, bool created)
+{
+    return answer_write_text(out, "\"responses\":{") &&
+           write_content(out, "200", "The answer.", type, schema) &&
+           (!created || write_content(out, "201", "It is new.", type, schema)) &&
+           write_content(out, "default", "An error.", RESPOND_JSON, "Error") &&
+           answer_close_list(out, "}},");
 }
 
 /* The same for a page that browsers get as HTML. */
@@ -325,9 +296,9 @@ static bool write_route(struct buffer *out, const struct route *route)
     return say(out, "\"%s\":{\"operationId\":\"%s_%s\",\"x-operation\":\"%s\",\"summary\":",
                method_of(route), method_of(route), op->name, op->name) &&
            answer_write_string(out, op->summary) && answer_write_text(out, ",") &&
-           write_parameters(out, route) && (route->method != VERB_POST || write_body(out, route)) &&
+           write_parameters(out, route) && (!route_has_body(route) || write_body(out, route)) &&
            write_responses(out, route_is_stream(route) ? RESPOND_EVENTS : RESPOND_JSON,
-                           schema_of_answer(route));
+                           schema_of_answer(route), op->action == HOT_COMMENT);
 }
 
 /* All methods of a path are written together, when its first route is reached. */
@@ -343,17 +314,18 @@ static bool write_path(struct buffer *out, size_t index)
         if (strcmp(route_get(i)->path, path) == 0)
             written = write_route(out, route_get(i));
     }
-    return written && close_list(out, "},");
+    return written && answer_close_list(out, "},");
 }
 
 static bool write_page(struct buffer *out, const struct page *page)
 {
-    const char *schema = strcmp(page->type, RESPOND_JSON) == 0 ? "Status" : "Text";
+    if (page->summary == NULL)
+        return true;
     return say(out, "\"%s\":{\"get\":{\"summary\":", page->path) &&
            answer_write_string(out, page->summary) && answer_write_text(out, ",") &&
-           (page->write_html != NULL ? write_two_forms(out, page->type, schema)
-                                     : write_responses(out, page->type, schema)) &&
-           close_list(out, "},");
+           (page->write_html != NULL ? write_two_forms(out, page->type, page->schema)
+                                     : write_responses(out, page->type, page->schema, false)) &&
+           answer_close_list(out, "},");
 }
 
 /* The path for a batch, which may have any operation, also those without a path of their own. */
@@ -372,15 +344,16 @@ static bool write_batch(struct buffer *out)
                   answer_write_string(out, op->summary) && answer_write_text(out, "},");
     }
     return written &&
-           close_list(out,
-                      "],\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{"
-                      "\"schema\":{\"type\":\"object\",\"required\":[\"operations\"],"
-                      "\"additionalProperties\":false,\"properties\":{\"operations\":{"
-                      "\"type\":\"array\",\"maxItems\":" TEXT(
-                          LIMIT_HTTP_BATCH) ",\"items\":{"
-                                            "\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}"
-                                            "}}},") &&
-           write_responses(out, "application/json", "Results") && close_list(out, "}");
+           answer_close_list(
+               out, "],\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{"
+                    "\"schema\":{\"type\":\"object\",\"required\":[\"operations\"],"
+                    "\"additionalProperties\":false,\"properties\":{\"operations\":{"
+                    "\"type\":\"array\",\"maxItems\":" TEXT(
+                        LIMIT_HTTP_BATCH) ",\"items\":{"
+                                          "\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}"
+                                          "}}},") &&
+           write_responses(out, "application/json", "Results", false) &&
+           answer_close_list(out, "}");
 }
 
 bool openapi_write(struct buffer *out)
@@ -395,5 +368,5 @@ bool openapi_write(struct buffer *out)
     for (size_t i = 0; written && i < page_count(); i++)
         written = write_page(out, page_get(i));
     return written && write_batch(out) && answer_write_text(out, "},") &&
-           answer_write_text(out, components);
+           answer_write_text(out, openapi_components);
 }

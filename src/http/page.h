@@ -10,10 +10,14 @@
 struct page {
     const char *path;
     const char *type;
-    const char *summary;
+    const char *summary; /* NULL: the OpenAPI document does not mention it */
+    const char *schema;  /* the schema of its answer in that document */
     /* Appends the body. OK, or the error that is answered, which may be NO_MEMORY. */
     enum status (*write)(struct loop *loop, struct buffer *out);
-    bool open; /* clients without a token may read it */
+    bool open;   /* clients without a token may read it */
+    bool admins; /* it shows any user and item, so it needs a token of an admin for all types */
+    bool
+        files; /* it stands for all files of the console; the last segment of the path is the name */
     bool
         limited; /* it costs as much as many reads, so it counts against the limit of the address */
     /* Appends the form for clients that prefer HTML. NULL: there is only one form. */

@@ -27,6 +27,8 @@ enum field {
     FIELD_AUTHORIZATION,
     FIELD_LAST_EVENT,
     FIELD_ACCEPT,
+    FIELD_ACCEPT_ENCODING,
+    FIELD_NONE_MATCH,
     FIELD_COUNT
 };
 
@@ -45,6 +47,8 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_AUTHORIZATION] = "Authorization",
     [FIELD_LAST_EVENT] = "Last-Event-ID",
     [FIELD_ACCEPT] = "Accept",
+    [FIELD_ACCEPT_ENCODING] = "Accept-Encoding",
+    [FIELD_NONE_MATCH] = "If-None-Match",
 };
 
 /* The state while one head is parsed. */
@@ -147,6 +151,12 @@ static const char *take_value(struct parsing *p, struct text value)
         return NULL;
     case FIELD_ACCEPT:
         accept_take(&request->accept, value);
+        return NULL;
+    case FIELD_ACCEPT_ENCODING:
+        request->accept_encoding = span_of(p, value.bytes, value.length);
+        return NULL;
+    case FIELD_NONE_MATCH:
+        request->none_match = span_of(p, value.bytes, value.length);
         return NULL;
     case FIELD_FORWARDED:
         take_forwarded(request, span_of(p, value.bytes, value.length));

@@ -56,7 +56,9 @@ struct request {
     struct span origin;
     struct span device;
     struct span authorization;
-    struct span last_event; /* Last-Event-ID: the last event of a stream that the client has */
+    struct span last_event;      /* Last-Event-ID: the last event of a stream that the client has */
+    struct span accept_encoding; /* which forms of compression the client takes */
+    struct span none_match;      /* If-None-Match: the versions of a file that the client has */
     struct span forwarded[REQUEST_FORWARDED];
     uint32_t forwarded_count;
     uint64_t body_length;

@@ -1,6 +1,7 @@
 /*
- * Caches must not store anything, because an answer is true only at its moment. Each thread formats
- * the date once a second.
+ * Caches must not store an answer, because it is true only at its moment. A file of the console is
+ * different: a cache may store it, but must ask each time whether it has changed, so that the console
+ * is always that of the running program. Each thread formats the date once a second.
  */
 #include "http/respond.h"
 
@@ -20,8 +21,12 @@ static const char *reason_of(int code)
     switch (code) {
     case 200:
         return "200 OK";
+    case 201:
+        return "201 Created";
     case 204:
         return "204 No Content";
+    case 304:
+        return "304 Not Modified";
     case 400:
         return "400 Bad Request";
     case 401:
@@ -32,6 +37,8 @@ static const char *reason_of(int code)
         return "404 Not Found";
     case 405:
         return "405 Method Not Allowed";
+    case 409:
+        return "409 Conflict";
     case 410:
         return "410 Gone";
     case 413:
@@ -120,25 +127,45 @@ static bool write_retry(struct buffer *out, const struct response *response)
 /* The header Vary: on which fields of the request the answer depends. */
 static bool write_vary(struct buffer *out, const struct response *response)
 {
-    bool negotiated = response->negotiated, origin = response->origin != NULL;
-    return (!negotiated && !origin) || write_field(out, "Vary: ",
-                                                   !origin       ? "Accept"
-                                                   : !negotiated ? "Origin"
-                                                                 : "Accept, Origin");
+    const struct {
+        bool depends;
+        const char *field;
+    } all[] = {{response->negotiated, "Accept"},
+               {response->etag != NULL, "Accept-Encoding"},
+               {response->origin != NULL, "Origin"}};
+    bool written = true, first = true;
+    for (size_t i = 0; written && i < sizeof all / sizeof all[0]; i++) {
+        if (!all[i].depends)
+            continue;
+        written =
+            answer_write_text(out, first ? "Vary: " : ", ") && answer_write_text(out, all[i].field);
+        first = false;
+    }
+    return written && (first || answer_write_text(out, "\r\n"));
+}
+
+/* Whether and how caches may keep the answer, and whether it is compressed. */
+static bool write_caching(struct buffer *out, const struct response *response)
+{
+    if (response->etag == NULL)
+        return answer_write_text(out, "Cache-Control: no-store\r\n");
+    return answer_write_text(out, "Cache-Control: no-cache\r\n") &&
+           write_field(out, "ETag: ", response->etag) &&
+           (!response->gzip || answer_write_text(out, "Content-Encoding: gzip\r\n"));
 }
 
 static bool write_head(struct buffer *out, const struct response *response, size_t length)
 {
     bool written = write_field(out, "HTTP/1.1 ", reason_of(response->code)) &&
-                   write_field(out, "Date: ", date_text()) &&
-                   answer_write_text(out, "Cache-Control: no-store\r\n");
+                   write_field(out, "Date: ", date_text()) && write_caching(out, response);
     if (written && response->type != NULL)
         written = write_field(out, "Content-Type: ", response->type);
     if (written && response->stream)
         written = answer_write_text(out, response->old ? "X-Accel-Buffering: no\r\n"
                                                        : "X-Accel-Buffering: no\r\n"
                                                          "Transfer-Encoding: chunked\r\n");
-    else if (written && response->code != 204) /* all others have a body, or describe one */
+    else if (written && response->code != 204 &&
+             response->code != 304) /* all others have a body, or describe one */
         written = write_number(out, "Content-Length: ", length);
     if (written && response->allow != 0)
         written = write_methods(out, "Allow: ", response->allow);

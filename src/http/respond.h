@@ -19,6 +19,8 @@ struct response {
     bool lasting;     /* a retry is useless until an operator has repaired something */
     const char *fields; /* further header fields as whole lines; NULL: none */
     bool negotiated;    /* the answer depends on Accept */
+    const char *etag;   /* the version of a file, which caches may keep and ask for; NULL: none */
+    bool gzip;          /* the body is compressed */
     const char *origin; /* the web origin that may read the answer; NULL: none */
     bool preflight;     /* also send which methods and fields a page of that origin may use */
     bool stream;        /* the length of the body is not fixed */

@@ -79,21 +79,44 @@ bool route_next_word(const struct route *route, const char **at, struct route_wo
     while (*from == ' ')
         from++;
     const char *end = from;
-    while (*end != '\0' && *end != ' ' && *end != ':' && *end != '.' && *end != ',' && *end != '?')
+    while (*end != '\0' && strchr(" :.,?!*=", *end) == NULL)
         end++;
     if (end == from)
         return false;
     *word = (struct route_word){.name = {from, (size_t)(end - from)},
                                 .many = *end == '.',
+                                .flag = *end == '!',
+                                .list = *end == '*',
+                                .json = *end == '=',
                                 .split = *end == ',',
                                 .aside = *end == '?'};
     const char *behind = end;
     while (*behind != '\0' && *behind != ' ')
         behind++;
-    if (*end == ':')
+    if (*end == ':' || word->flag || word->list || word->json)
         word->option = (struct text){end + 1, (size_t)(behind - end) - 1};
     word->segment = segment_named(route->path, word->name);
     *at = behind;
+    return true;
+}
+
+bool route_has_body(const struct route *route)
+{
+    struct route_word word;
+    if (route->method != VERB_PUT)
+        return route->method == VERB_POST;
+    for (const char *at = route->words; route_next_word(route, &at, &word);)
+        if (word.segment < 0)
+            return true;
+    return false;
+}
+
+bool route_body_is_optional(const struct route *route)
+{
+    struct route_word word;
+    for (const char *at = route->words; route_next_word(route, &at, &word);)
+        if (word.segment < 0 && !route_word_is_optional(&word))
+            return false;
     return true;
 }
 

@@ -38,6 +38,9 @@ struct route_word {
     struct text name;
     struct text option; /* the keyword before it, if it is optional; empty: it is required */
     bool many;
+    bool flag;   /* it is true or false; the option stands alone */
+    bool list;   /* an array that may be absent; the option stands before all of its words */
+    bool json;   /* any JSON value, as its text */
     bool split;  /* one parameter has all of them, separated by commas */
     bool aside;  /* it is no word of the operation, and it is optional */
     int segment; /* its segment of the path; -1: it is a parameter or a member */
@@ -52,10 +55,16 @@ static inline bool route_word_is_optional(const struct route_word *word)
     return word->option.length > 0 || word->aside;
 }
 
+/* Are the words of the route that are not in its path members of the body, instead of parameters? */
+bool route_has_body(const struct route *route);
+
+/* Are all of these members optional, so that the body may be absent? */
+bool route_body_is_optional(const struct route *route);
+
 /* Is the answer a live stream? */
 static inline bool route_is_stream(const struct route *route)
 {
-    return route->op == OP_LIVE;
+    return route->op == OP_LIVE || route->op == OP_LIVECOMMENTS;
 }
 
 /* Does the route take one item or user, not an array? */

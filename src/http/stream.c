@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "http/answer_comments.h"
 #include "http/respond.h"
 #include "http/words.h"
 #include "live/event.h"
@@ -25,6 +26,8 @@ bool stream_begin(struct conn *conn, struct exchange *exchange)
     uint32_t first = exchange->slots[0].items;
     struct live_ask ask = {.items = words_at(exchange, first),
                            .count = words_count(exchange) - first,
+                           .write_card =
+                               exchange->route->op == OP_LIVECOMMENTS ? answer_write_card : NULL,
                            .chunked = !exchange->old,
                            .resumes = exchange->resumes,
                            .last = exchange->last};

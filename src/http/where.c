@@ -78,8 +78,13 @@ static bool in_body(const struct exchange *exchange, const struct route_word *wo
     const json_t *value =
         json_object_getn(exchange->json.root, word->name.bytes, word->name.length);
     bool number = json_is_integer(value);
-    if (word->many)
+    if (word->many || word->list)
         return in_array(value, word, bytes, location);
+    if (word->json) {
+        snprintf(location->said, sizeof location->said, "the member '%.*s'", NAME(word));
+        location->length = exchange->raw.length;
+        return bytes != NULL && bytes == exchange->raw.bytes;
+    }
     snprintf(location->said, sizeof location->said, "the member '%.*s'", NAME(word));
     location->length = number ? strlen(exchange->number) : json_string_length(value);
     return value != NULL && (number ? exchange->number : json_string_value(value)) == bytes;
@@ -90,11 +95,11 @@ static bool find(const struct exchange *exchange, const char *bytes, struct loca
 {
     const struct route *route = exchange->route;
     struct route_word word;
-    bool found = false;
+    bool found = false, body = route_has_body(route);
     for (const char *at = route->words; !found && route_next_word(route, &at, &word);)
-        found = word.segment >= 0            ? in_path(exchange, &word, bytes, location)
-                : route->method == VERB_POST ? in_body(exchange, &word, bytes, location)
-                                             : in_query(exchange, &word, bytes, location);
+        found = word.segment >= 0 ? in_path(exchange, &word, bytes, location)
+                : body            ? in_body(exchange, &word, bytes, location)
+                                  : in_query(exchange, &word, bytes, location);
     return found;
 }
 

@@ -79,7 +79,7 @@ static enum status find_word(struct exchange *exchange, const struct route_word 
         *out = exchange->target.segments[word->segment];
         return STATUS_OK;
     }
-    bool posted = exchange->route->method == VERB_POST;
+    bool posted = route_has_body(exchange->route);
     const json_t *value = posted ? member(exchange, word->name) : NULL;
     const struct parameter *parameter =
         posted ? NULL : route_parameter(&exchange->target, word->name);
@@ -150,6 +150,87 @@ static enum status add_many(struct exchange *exchange, const struct route_word *
     return add_array(exchange, value, 0, what, sentence, size);
 }
 
+/* A parameter without a value is true, as in "?all". False: it is neither true nor false. */
+static bool read_flag(struct text value, bool *given)
+{
+    *given = value.length == 0 || text_is(value, "true") || text_is(value, "1");
+    return *given || text_is(value, "false") || text_is(value, "0");
+}
+
+/* Adds the option if the value is true. */
+static enum status add_flag(struct exchange *exchange, const struct route_word *word,
+                            char *sentence, size_t size)
+{
+    bool posted = route_has_body(exchange->route), given = false;
+    const json_t *value = posted ? member(exchange, word->name) : NULL;
+    const struct parameter *parameter =
+        posted ? NULL : route_parameter(&exchange->target, word->name);
+    bool known = (value == NULL && parameter == NULL) || json_is_boolean(value);
+    if (value != NULL)
+        given = json_is_true(value);
+    if (parameter != NULL)
+        known = read_flag(parameter->value, &given);
+    if (!known) {
+        snprintf(sentence, size, "the %s '%.*s' must be true or false",
+                 posted ? "member" : "parameter", SHOWN(word->name));
+        return posted ? STATUS_BAD_JSON : STATUS_BAD_ARGUMENT;
+    }
+    return !given || add_word(exchange, word->option) ? STATUS_OK : out_of_memory(sentence, size);
+}
+
+/* Adds the option and the words of an array, if there are any. */
+static enum status add_list(struct exchange *exchange, const struct route_word *word,
+                            char *sentence, size_t size)
+{
+    const json_t *value = member(exchange, word->name);
+    char what[64];
+    snprintf(what, sizeof what, "the member '%.*s'", SHOWN(word->name));
+    if (value != NULL && !json_is_array(value)) {
+        snprintf(sentence, size, "%s must be an array of strings", what);
+        return STATUS_BAD_JSON;
+    }
+    if (json_array_size(value) == 0)
+        return STATUS_OK;
+    if (!add_word(exchange, word->option))
+        return out_of_memory(sentence, size);
+    return add_array(exchange, value, 0, what, sentence, size);
+}
+
+/* Adds the option and the text of a JSON value as the client has sent it. null is the same as nothing. */
+static enum status add_json(struct exchange *exchange, const struct route_word *word,
+                            char *sentence, size_t size)
+{
+    const json_t *value = member(exchange, word->name);
+    struct text text = {exchange->raw.bytes, exchange->raw.length};
+    if (value == NULL || json_is_null(value))
+        return STATUS_OK;
+    if (text.length == 0) {
+        snprintf(sentence, size, "the name of the member '%.*s' must be written without \\u",
+                 SHOWN(word->name));
+        return STATUS_BAD_JSON;
+    }
+    return add_word(exchange, word->option) && add_word(exchange, text)
+               ? STATUS_OK
+               : out_of_memory(sentence, size);
+}
+
+/* Adds what is not a single word. False: it is one, and nothing was done. */
+static bool add_special(struct exchange *exchange, const struct route_word *word, char *sentence,
+                        size_t size, enum status *status)
+{
+    if (word->many)
+        *status = add_many(exchange, word, sentence, size);
+    else if (word->flag)
+        *status = add_flag(exchange, word, sentence, size);
+    else if (word->list)
+        *status = add_list(exchange, word, sentence, size);
+    else if (word->json)
+        *status = add_json(exchange, word, sentence, size);
+    else
+        return word->aside;
+    return true;
+}
+
 static size_t count_commas(struct text list)
 {
     size_t count = 0;
@@ -185,13 +266,11 @@ enum status words_of_route(struct exchange *exchange, uint32_t *count, char *sen
     for (const char *at = route->words; status == STATUS_OK && route_next_word(route, &at, &word);
          takes += *takes != WORD_END) {
         struct text text;
-        if (word.aside)
+        if (add_special(exchange, &word, sentence, size, &status))
             continue;
-        if (word.many) {
-            status = add_many(exchange, &word, sentence, size);
-            continue;
-        }
-        status = find_word(exchange, &word, *takes == WORD_DELTA, &text, sentence, size);
+        bool number = *takes == WORD_DELTA || text_is(word.option, "FRIENDS") ||
+                      text_is(word.option, "UNTIL");
+        status = find_word(exchange, &word, number, &text, sentence, size);
         if (status != STATUS_OK || text.bytes == NULL)
             continue;
         if (word.split) {
@@ -270,10 +349,11 @@ static enum status check_parameters(const struct exchange *exchange, char *sente
     const struct target *target = &exchange->target;
     for (unsigned i = 0; i < target->parameter_count; i++) {
         const struct parameter *parameter = &target->parameters[i];
-        bool known = route->method != VERB_POST && is_known(route, parameter->name);
-        if (!known && route->method == VERB_POST) {
-            snprintf(sentence, size, "the parameter '%.*s' is unknown: a POST takes no parameters",
-                     SHOWN(parameter->name));
+        bool body = route_has_body(route), known = !body && is_known(route, parameter->name);
+        if (!known && body) {
+            snprintf(sentence, size, "the parameter '%.*s' is unknown: a %s takes no parameters",
+                     SHOWN(parameter->name),
+                     route->method == VERB_POST ? "POST" : "PUT with a body");
             return STATUS_BAD_ARGUMENT;
         }
         if (!known)
@@ -289,7 +369,7 @@ static enum status check_parameters(const struct exchange *exchange, char *sente
 enum status words_check_names(const struct exchange *exchange, char *sentence, size_t size)
 {
     enum status status = check_parameters(exchange, sentence, size);
-    if (status != STATUS_OK || exchange->route->method != VERB_POST)
+    if (status != STATUS_OK || !route_has_body(exchange->route))
         return status;
     if (!json_is_object(exchange->json.root)) {
         snprintf(sentence, size, "the body must be a JSON object");

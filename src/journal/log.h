@@ -7,6 +7,7 @@
  * journal/source.h.
  *
  *     journal_admit   before deciding: may this thread append so many bytes of records now?
+ *     journal_reserve before deciding: may this thread append a long event of so many bytes?
  *     journal_append  while deciding, under the shard lock: never fails, never blocks
  *     journal_kick    after one or more batches, at the end of a turn: write now
  *     journal_released / the listener: replies up to this position may be sent
@@ -60,6 +61,8 @@ typedef void journal_listen_fn(void *context);
 struct journal_ops {
     const char *name;
     enum status (*admit)(struct journal *journal, size_t bytes);
+    enum status (*reserve)(struct journal *journal, size_t bytes);
+    void (*unreserve)(struct journal *journal, size_t bytes);
     uint64_t (*append)(struct journal *journal, const struct event *event);
     uint64_t (*appended)(struct journal *journal);
     uint64_t (*released)(struct journal *journal);
@@ -78,7 +81,7 @@ struct journal {
 };
 
 /*
- * May this thread append? OK: it may append events of up to `bytes` bytes in total
+ * May this thread append short events? OK: it may append events of up to `bytes` bytes in total
  * (event_bytes_max) before it asks again; what remains of an earlier permission is void. `bytes` is
  * at most LIMIT_ADMIT_BYTES, because every other thread may append as much at the same time.
  * BLOCKED: there is no room now; the listener is called when there may be some. READONLY,
@@ -90,8 +93,31 @@ static inline enum status journal_admit(struct journal *journal, size_t bytes)
 }
 
 /*
- * Appends an event and returns the position after its record. It may be called only after
- * journal_admit has returned OK.
+ * Reserves room for long events, which have a body. `bytes` is the sum of their event_bytes_max, at
+ * most LIMIT_EVENT_LONG. OK: the room is reserved until the events are appended or journal_unreserve
+ * is called. BLOCKED: there is no room now; the listener is called when there may be some. READONLY,
+ * DISK_FULL, NO_FILES: nothing can be recorded.
+ *
+ * Long and short events have separate room, so neither keeps the other waiting, and no long event
+ * waits for more room than any other: each is admitted when the largest would fit. So that there is
+ * room again for others, a thread must not wait for anything that takes long, in particular not for
+ * another reservation, while it has one.
+ */
+static inline enum status journal_reserve(struct journal *journal, size_t bytes)
+{
+    return journal->ops->reserve(journal, bytes);
+}
+
+/* Gives back room that was reserved and in which nothing was appended. */
+static inline void journal_unreserve(struct journal *journal, size_t bytes)
+{
+    journal->ops->unreserve(journal, bytes);
+}
+
+/*
+ * Appends an event and returns the position after its record. A short event needs an admission
+ * (journal_admit). A long one needs a reservation, of which it uses exactly event_bytes_max bytes;
+ * any thread may use it, not only the one that has reserved.
  */
 static inline uint64_t journal_append(struct journal *journal, const struct event *event)
 {

@@ -13,7 +13,8 @@
  * whenever the events are pulled again. Each event has a higher position than the one before.
  *
  * Only one thread uses a source; but any thread may call source_view, source_hurry and source_wake.
- * The events of a run belong to the source and are valid until the next pull, seek or close.
+ * The events of a run and their bodies belong to the source and are valid until the next pull, seek or
+ * close. A run is bounded by events and by bytes of bodies, so a run of long events has fewer of them.
  *
  * journal/file implements the port; a Redis stream, Kafka or RabbitMQ could, too. tests/conform has
  * the suite that every source must pass.

@@ -23,13 +23,18 @@ void live_want_cold(struct live *live, struct watched *item)
 struct cold_job {
     struct hot_submission submission; /* the first member */
     struct live *live;
-    struct buffer out; /* for each item: the number of its counters, then the counters */
+    struct buffer out; /* for each item: the number of its counters, then the counters; for a
+                          subject: its news */
     bool failed;       /* there was no memory: `out` is not complete */
 };
 
-static bool write_found(struct buffer *out, const struct hot_request *request,
+static bool write_found(struct cold_job *job, const struct hot_request *request,
                         const struct hot_scratch *scratch)
 {
+    struct buffer *out = &job->out;
+    if (request->action == HOT_COMMENT_NEWS)
+        return news_collect(out, request, scratch, job->live->loop->server->parts.names,
+                            job->live->write_card);
     uint32_t count = request->status == STATUS_OK ? request->read.answers[0].count : UINT32_MAX;
     return buffer_append(out, &count, sizeof count) &&
            (count == UINT32_MAX ||
@@ -43,7 +48,7 @@ static void write_all(struct hot_submission *submission, const struct hot_scratc
     struct cold_job *job = (struct cold_job *)submission;
     bool written = true;
     for (uint32_t i = 0; written && i < submission->count; i++)
-        written = write_found(&job->out, &submission->requests[i], scratch);
+        written = write_found(job, &submission->requests[i], scratch);
     job->failed = !written;
 }
 
@@ -55,6 +60,14 @@ static void free_job(struct cold_job *job)
 
 static void take_back(struct hot_submission *submission);
 
+/* Nothing was read of the first `count` items: what streams of comments have missed is still missing. */
+static void fail_news(struct live *live, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (live->away_items[i]->news != NULL)
+            news_fail(live->away_items[i]->news);
+}
+
 static struct cold_job *make_job(struct live *live)
 {
     struct memory_budget *budget = live->loop->server->parts.budget;
@@ -64,11 +77,14 @@ static struct cold_job *make_job(struct live *live)
          link = link->next) {
         struct watched *item = LIST_OF(link, struct watched, cold);
         live->away_items[count] = item;
-        live_ask(&requests[count++], item, NULL);
+        requests[count++] = live_ask(live, item, NULL);
     }
+    ASSERT(count > 0); /* the caller has looked */
     struct cold_job *job = submission_new(sizeof *job, requests, count, budget);
-    if (job == NULL)
+    if (job == NULL) {
+        fail_news(live, count);
         return NULL;
+    }
     job->submission.answered = write_all;
     job->submission.done = take_back;
     job->live = live;
@@ -87,6 +103,7 @@ void live_send_cold(struct live *live, uint64_t now_ns)
         return;
     uint32_t count = job->submission.count;
     if (!loop_submit(loop, &job->submission)) {
+        fail_news(live, count);
         free_job(job);
         return;
     }
@@ -119,13 +136,18 @@ static void take_back(struct hot_submission *submission)
 {
     struct cold_job *job = (struct cold_job *)submission;
     struct live *live = job->live;
-    const char *at = job->out.bytes;
+    const char *at = job->out.bytes, *end = at + job->out.length;
     loop_took_back(live->loop);
     ASSERT(live->away == submission->count);
+    if (job->failed)
+        fail_news(live, live->away);
     for (uint32_t i = 0; i < live->away; i++) {
-        if (!job->failed)
-            take_found(live, live->away_items[i], &at);
-        watched_back(&live->items, live->away_items[i]);
+        struct watched *item = live->away_items[i];
+        if (!job->failed && item->news != NULL)
+            at += live_take_comments(live, item, at, (size_t)(end - at), live->away_seen);
+        else if (!job->failed)
+            take_found(live, item, &at);
+        watched_back(live_table(live, item), item);
     }
     live_count_items(live); /* items without viewers were freed just now */
     live->away = 0;

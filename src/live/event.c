@@ -42,13 +42,12 @@ static char *put_hex(char *at, uint64_t value, unsigned digits)
     return at;
 }
 
-static bool begin(struct buffer *out, bool chunked)
+bool event_begin(struct buffer *out, bool chunked)
 {
     return !chunked || buffer_append(out, "00000000\r\n", CHUNK_HEAD);
 }
 
-/* Ends what began at `start`. If it could not be written completely, it is removed. */
-static bool end(struct buffer *out, size_t start, bool chunked, bool written)
+bool event_end(struct buffer *out, size_t start, bool chunked, bool written)
 {
     if (written && chunked) {
         size_t length = out->length - start - CHUNK_HEAD;
@@ -94,22 +93,29 @@ static bool write_item(struct buffer *out, const struct viewer *viewer, const st
     return true;
 }
 
-static bool write_head(struct buffer *out, uint64_t digest)
+bool event_put_id(struct buffer *out, uint64_t id)
 {
-    static const char before[] = "id: ", behind[] = "\nevent: counts\ndata: {\"items\":{";
-    if (!buffer_reserve(out, sizeof before + EVENT_ID + sizeof behind))
+    static const char before[] = "id: ";
+    if (!buffer_reserve(out, sizeof before + EVENT_ID))
         return false;
     char *at = put_text(out->bytes + out->length, before, sizeof before - 1);
-    at = put_hex(at, digest, EVENT_ID);
-    buffer_end(out, put_text(at, behind, sizeof behind - 1));
+    at = put_hex(at, id, EVENT_ID);
+    *at++ = '\n';
+    buffer_end(out, at);
     return true;
+}
+
+static bool write_head(struct buffer *out, uint64_t digest)
+{
+    static const char after[] = "event: counts\ndata: {\"items\":{";
+    return event_put_id(out, digest) && buffer_append(out, after, sizeof after - 1);
 }
 
 bool event_write(struct buffer *out, const struct viewer *viewers, uint32_t count, bool all,
                  const struct names *names, bool chunked)
 {
     size_t start = out->length;
-    bool written = begin(out, chunked) && write_head(out, event_digest(viewers, count));
+    bool written = event_begin(out, chunked) && write_head(out, event_digest(viewers, count));
     for (uint32_t i = 0; written && i < count; i++) {
         if (all || viewers[i].sent != viewers[i].item->version)
             written = write_item(out, &viewers[i], names);
@@ -117,14 +123,14 @@ bool event_write(struct buffer *out, const struct viewer *viewers, uint32_t coun
     if (written)
         out->length -= out->bytes[out->length - 1] == ',';
     written = written && buffer_append(out, "}}\n\n", 4);
-    return end(out, start, chunked, written);
+    return event_end(out, start, chunked, written);
 }
 
 bool event_write_text(struct buffer *out, const char *text, bool chunked)
 {
     size_t start = out->length;
-    bool written = begin(out, chunked) && buffer_append(out, text, strlen(text));
-    return end(out, start, chunked, written);
+    bool written = event_begin(out, chunked) && buffer_append(out, text, strlen(text));
+    return event_end(out, start, chunked, written);
 }
 
 bool event_write_end(struct buffer *out, bool chunked)

@@ -23,6 +23,16 @@ uint64_t event_digest(const struct viewer *viewers, uint32_t count);
 bool event_read_id(struct text text, uint64_t *digest);
 
 /*
+ * Begin and end a chunk, in which the caller writes events. `start` is the length of `out` before the
+ * beginning. If not everything could be written, the end removes what there is, and returns false.
+ */
+bool event_begin(struct buffer *out, bool chunked);
+bool event_end(struct buffer *out, size_t start, bool chunked, bool written);
+
+/* Writes the line with the id of an event. */
+bool event_put_id(struct buffer *out, uint64_t id);
+
+/*
  * Writes an event with the viewers that have a new version, or with all of them. It has the counters
  * that are not 0, and those that became 0 since the client's version. False: there is no memory, as
  * for all functions here; then `out` is unchanged.

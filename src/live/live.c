@@ -46,7 +46,8 @@ static void *live_open_all(struct loop *loop)
     if (live == NULL)
         return NULL;
     live->loop = loop;
-    watched_init(&live->items, loop->server->parts.budget, loop->server->parts.seed);
+    watched_init(&live->items, loop->server->parts.budget, loop->server->parts.seed, false);
+    watched_init(&live->subjects, loop->server->parts.budget, loop->server->parts.seed, true);
     struct list *lists[] = {&live->quiet, &live->changed, &live->later,
                             &live->held,  &live->stalled, &live->cold};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
@@ -62,6 +63,7 @@ static void live_free(void *streams)
     struct live *live = streams;
     ASSERT(live->streams == 0 && live->away == 0);
     watched_free(&live->items);
+    watched_free(&live->subjects);
     free(live);
 }
 
@@ -83,7 +85,7 @@ static void free_stream(struct live_stream *stream)
 {
     struct live *live = stream->live;
     for (uint32_t i = 0; i < stream->count; i++)
-        watched_remove(&live->items, &stream->viewers[i]);
+        watched_remove(live_table(live, stream->viewers[i].item), &stream->viewers[i]);
     list_remove(&stream->queue);
     list_remove(&stream->quiet);
     live_count_items(live);
@@ -103,18 +105,20 @@ static bool is_repeated(const struct live_stream *stream)
 
 static bool watch(struct live_stream *stream, struct text text)
 {
+    struct watched_table *table =
+        stream->of_comments ? &stream->live->subjects : &stream->live->items;
     struct viewer *viewer = &stream->viewers[stream->count];
     const char *colon = memchr(text.bytes, ':', text.length);
     struct id id;
     bool good =
         colon != NULL && id_parse(colon + 1, text.length - (size_t)(colon + 1 - text.bytes), &id);
     ASSERT(good); /* the words were decoded before */
-    if (!watched_add(&stream->live->items, viewer, text, id))
+    if (!watched_add(table, viewer, text, id))
         return false;
     viewer->stream = stream;
     stream->count++;
     if (is_repeated(stream)) {
-        watched_remove(&stream->live->items, viewer);
+        watched_remove(table, viewer);
         stream->count--;
     }
     return true;
@@ -135,6 +139,7 @@ static struct live_stream *make(struct conn *conn, const struct live_ask *ask)
                                    .conn = conn,
                                    .charged = bytes,
                                    .chunked = ask->chunked,
+                                   .of_comments = ask->write_card != NULL,
                                    .resumes = ask->resumes,
                                    .last = ask->last,
                                    .number = ++live->opened};
@@ -159,20 +164,48 @@ static bool load_or_await(struct live_stream *stream)
     return live_is_loaded(stream);
 }
 
-/* Writes when the client should connect again, and all items, unless the client has them already. */
-static bool write_beginning(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
+/* Writes when the client should connect again. */
+static bool write_retry(struct live_stream *stream, struct buffer *out)
+{
+    char retry[32];
+    uint64_t spread = hash_mix(stream->conn->id, stream->live->items.seed) % RETRY_ROOM_MS;
+    snprintf(retry, sizeof retry, "retry: %llu\n\n", (unsigned long long)(RETRY_MIN_MS + spread));
+    return event_write_text(out, retry, stream->chunked);
+}
+
+/* Writes the first event, or what the client has missed, if it can be read without waiting. */
+static bool write_first_comments(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
+{
+    struct viewer *viewer = &stream->viewers[0];
+    struct news *news = viewer->item->news;
+    if (stream->resumes) {
+        viewer->sent = stream->last ^ news->mask;
+        news_want(news, viewer->sent);
+    }
+    viewer->item->awaited = stream->number;
+    if (!news->loaded || stream->resumes)
+        live_look_at_comments(stream->live, viewer->item);
+    enum news_need need = live_comments_need(stream);
+    return need == NEWS_NOTHING || need == NEWS_END ||
+           live_write_comments(stream, need, out, now_ns);
+}
+
+/* Writes all items, unless the client has them already. */
+static bool write_first_items(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
 {
     struct live *live = stream->live;
     struct watched *items[LIMIT_LIVE_ITEMS];
-    char retry[32];
-    uint64_t spread = hash_mix(stream->conn->id, live->items.seed) % RETRY_ROOM_MS;
-    snprintf(retry, sizeof retry, "retry: %llu\n\n", (unsigned long long)(RETRY_MIN_MS + spread));
     for (uint32_t i = 0; i < stream->count; i++)
         items[i] = stream->viewers[i].item;
     live_look_at(live, items, stream->count);
-    if (!event_write_text(out, retry, stream->chunked))
-        return false;
     return !load_or_await(stream) || live_write_event(stream, out, now_ns);
+}
+
+static bool write_beginning(struct live_stream *stream, struct buffer *out, uint64_t now_ns)
+{
+    return write_retry(stream, out) &&
+           (stream->of_comments ? write_first_comments(stream, out, now_ns)
+                                : write_first_items(stream, out, now_ns));
 }
 
 /* Counts as a stream from now on, no longer as a connection. */
@@ -206,11 +239,13 @@ enum status live_open(struct conn *conn, const struct live_ask *ask, struct buff
 {
     struct server *server = conn->loop->server;
     uint64_t now_ns = clock_monotonic_ns();
-    ASSERT(ask->count > 0 && ask->count <= LIMIT_LIVE_ITEMS);
+    ASSERT(ask->count > 0 && ask->count <= (ask->write_card != NULL ? 1 : LIMIT_LIVE_ITEMS));
     if (conn->loop->stopping)
         return STATUS_STOPPING;
     if (!count_stream(server))
         return STATUS_TOO_MANY_STREAMS;
+    if (ask->write_card != NULL)
+        ((struct live *)conn->loop->streams)->write_card = ask->write_card;
     *stream = make(conn, ask);
     if (*stream != NULL && write_beginning(*stream, out, now_ns)) {
         take_over(conn, *stream, now_ns);

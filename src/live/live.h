@@ -1,5 +1,6 @@
 /*
- * Live streams of one I/O thread: clients that get an event when the counters of certain items change.
+ * Live streams of one I/O thread: clients that get an event when the counters of certain items change, or
+ * the comments of one subject.
  * A like does no work for them. While there are streams, a timer reads the watched items, each item
  * once for all streams that watch it, and sends an event to each stream whose last event had other
  * values. So a stream gets at most a few events a second, and its last event has the current values.
@@ -12,6 +13,9 @@
  * A worker loads items that are not in memory, some at a time. A client that does not read what it was
  * sent gets nothing more until it does.
  *
+ * A stream of comments gets an event for each comment of one subject that was posted, changed or removed
+ * (news.h). It is read and sent in the same way, at the same pace and within the same limits.
+ *
  * Everything here belongs to the loop's thread. A stream belongs to its connection and ends with it.
  */
 #ifndef LAUD_LIVE_LIVE_H
@@ -23,6 +27,7 @@
 #include "base/buffer.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "live/news.h"
 
 struct conn;
 struct live_stream;
@@ -40,8 +45,9 @@ struct live_ask {
     const struct text
         *items; /* their words in the request; they were decoded before, so they are valid */
     uint32_t count;
-    bool chunked; /* the body is sent in chunks */
-    bool resumes; /* the client already has the event with the digest `last` */
+    live_card_fn *write_card; /* the comments of the one item are watched; NULL: counters are */
+    bool chunked;             /* the body is sent in chunks */
+    bool resumes;             /* the client already has the event with the digest `last` */
     uint64_t last;
 };
 

@@ -1,6 +1,7 @@
 /*
  * What the files of live streams share: live.c opens and closes streams, round.c reads items and sends
- * events, cold.c loads items that are not in memory. Nobody else includes it.
+ * events, comments.c does so for comments, cold.c loads items that are not in memory. Nobody else
+ * includes it.
  */
 #ifndef LAUD_LIVE_PRIVATE_H
 #define LAUD_LIVE_PRIVATE_H
@@ -9,6 +10,7 @@
 
 #include "base/list.h"
 #include "live/live.h"
+#include "live/news.h"
 #include "live/pace.h"
 #include "live/watched.h"
 #include "net/conn.h"
@@ -36,6 +38,7 @@ struct live_stream {
     bool resumes;      /* `last` is set */
     bool begun;        /* the client has all of its items */
     bool chunked;
+    bool of_comments; /* it has one viewer, of a subject; otherwise it is a stream of counters */
     uint32_t count;
     struct viewer viewers[];
 };
@@ -46,7 +49,9 @@ struct live {
     uv_check_t after;   /* runs after the thread has waited for events */
     uint64_t before_ns; /* when the thread began to wait; 0: it does not wait */
     struct pace pace;
-    struct watched_table items;
+    struct watched_table items;    /* whose counters are watched */
+    struct watched_table subjects; /* whose comments are watched */
+    live_card_fn *write_card;      /* set by the first stream of comments */
     uint32_t streams;
     uint64_t opened; /* streams that were ever opened */
 
@@ -54,8 +59,9 @@ struct live {
     uint32_t round;   /* its number, or that of the last round */
     uint64_t look_ns; /* when that round began */
 
-    struct list quiet;   /* all streams; the first has been silent for longest */
-    struct list changed; /* items with a new version, whose viewers may need an event */
+    struct list quiet; /* all streams; the first has been silent for longest */
+    struct list
+        changed; /* items and subjects with a new version, whose viewers may need an event */
     struct list
         later;        /* streams that had an event less than LIVE_GAP_NS ago, ordered by ready_ns */
     struct list held; /* streams that wait for a release, ordered by ready_ns */
@@ -67,22 +73,21 @@ struct live {
     struct watched *away_items[LIMIT_BATCH];
 };
 
+/* The table that an item is in. */
+static inline struct watched_table *live_table(struct live *live, const struct watched *item)
+{
+    return item->news != NULL ? &live->subjects : &live->items;
+}
+
 /* Updates the metric of watched items, after their number changed. */
 static inline void live_count_items(struct live *live)
 {
-    atomic_store_explicit(&live->loop->stats.live_items, live->items.count, memory_order_relaxed);
+    atomic_store_explicit(&live->loop->stats.live_items, live->items.count + live->subjects.count,
+                          memory_order_relaxed);
 }
 
-/* Makes a request for the counters of an item. */
-static inline void live_ask(struct hot_request *request, const struct watched *item,
-                            struct hot_answer *answer)
-{
-    *request = (struct hot_request){.action = HOT_COUNTS,
-                                    .op = OP_LIVE,
-                                    .item_count = 1,
-                                    .items = &item->item,
-                                    .read.answers = answer};
-}
+/* Makes a request for the counters of an item, or for the changes of a subject. */
+struct hot_request live_ask(struct live *live, struct watched *item, struct hot_answer *answer);
 
 /*
  * Stores the counters of an item that were read when `seen` streams had been opened. If the counters differ
@@ -108,6 +113,16 @@ bool live_is_loaded(const struct live_stream *stream);
  * already has exactly these values, a comment is written. False: there is no memory.
  */
 bool live_write_event(struct live_stream *stream, struct buffer *out, uint64_t now_ns);
+
+/* Streams of comments; see the functions of the same names for counters. */
+void live_look_at_comments(struct live *live, struct watched *item);
+/* What a worker has collected about a subject; returns how many bytes of it were used. */
+size_t live_take_comments(struct live *live, struct watched *item, const char *bytes, size_t length,
+                          uint64_t seen);
+/* What the stream needs now. If that is only a read, or nothing, the necessary steps are taken. */
+enum news_need live_comments_need(struct live_stream *stream);
+bool live_write_comments(struct live_stream *stream, enum news_need need, struct buffer *out,
+                         uint64_t now_ns);
 
 /* Uses one slice of time. Returns after how many milliseconds the next slice is due. */
 uint64_t live_run(struct live *live);

@@ -1,6 +1,6 @@
 /*
  * A slice of time does a little of each task in turn, until nothing is left to do or the time is over:
- * read some items, send events to some streams whose items changed, and send comments to streams that
+ * read some items and subjects, send events to some streams whose items changed, and send comments to streams that
  * were silent for long. What was handled goes to the end of its queue, so the next slice continues
  * where this one stopped, and an item with many viewers does not delay the others.
  *
@@ -13,10 +13,11 @@
 #include "live/event.h"
 #include "live/private.h"
 
-#define STEP_STREAMS 8       /* events that are sent in one step */
-#define STEP_VIEWERS 64      /* viewers that are visited in one step; many of them need no event */
-#define HELD_MAX     256     /* if so many groups wait for their release, no event joins them */
-#define UNSENT_MAX   KIB(16) /* a client with more unsent bytes gets no further event */
+#define STEP_STREAMS  8       /* events that are sent in one step */
+#define STEP_VIEWERS  64      /* viewers that are visited in one step; many of them need no event */
+#define STEP_SUBJECTS 4       /* subjects whose changes are read in one step */
+#define HELD_MAX      256     /* if so many groups wait for their release, no event joins them */
+#define UNSENT_MAX    KIB(16) /* a client with more unsent bytes gets no further event */
 
 /* Reading items */
 
@@ -46,7 +47,7 @@ static void look_at_batch(struct live *live, struct watched *const *items, uint3
     uint32_t used = loop->hot_scratch.used;
     ASSERT(count <= LIMIT_BATCH);
     for (uint32_t i = 0; i < count; i++)
-        live_ask(&requests[i], items[i], &answers[i]);
+        requests[i] = live_ask(live, items[i], &answers[i]);
     for (uint32_t done = 0; done < count; done++) {
         uint32_t ran = (uint32_t)hot_try(loop->server->parts.hot, requests + done, count - done,
                                          &loop->hot_scratch);
@@ -79,7 +80,32 @@ void live_look_at(struct live *live, struct watched *const *items, uint32_t coun
     }
 }
 
-/* Continues the round of reading. False: there is no round, or it is complete. */
+/* The next item of a table that was not read in this round; NULL: there is none. */
+static struct watched *next_of_round(struct live *live, struct watched_table *table)
+{
+    struct watched *item = LIST_OF(table->all.next, struct watched, all);
+    if (list_is_empty(&table->all) || item->round == live->round)
+        return NULL;
+    item->round = live->round;
+    list_move_last(&table->all, &item->all);
+    return item;
+}
+
+/* Reads the changes of some subjects. */
+static void look_on_comments(struct live *live)
+{
+    struct watched *item = NULL;
+    for (unsigned some = 0; some < STEP_SUBJECTS; some++) {
+        item = next_of_round(live, &live->subjects);
+        if (item == NULL)
+            break;
+        live_look_at_comments(live, item);
+        hot_scratch_clear(&live->loop->hot_scratch);
+    }
+    live->looking = item != NULL;
+}
+
+/* Continues the round of reading: items, then subjects. False: there is no round, or it is complete. */
 static bool look_on(struct live *live, uint64_t now_ns)
 {
     struct watched *items[LIMIT_BATCH];
@@ -90,15 +116,14 @@ static bool look_on(struct live *live, uint64_t now_ns)
         live->round++;
     }
     while (live->looking && some < LIMIT_BATCH) {
-        struct watched *item = LIST_OF(live->items.all.next, struct watched, all);
-        live->looking = !list_is_empty(&live->items.all) && item->round != live->round;
-        if (!live->looking)
+        struct watched *item = next_of_round(live, &live->items);
+        if (item == NULL)
             break;
-        item->round = live->round;
-        list_move_last(&live->items.all, &item->all);
         items[some++] = item;
     }
     live_look_at(live, items, some);
+    if (live->looking && some < LIMIT_BATCH)
+        look_on_comments(live);
     return live->looking;
 }
 
@@ -195,13 +220,28 @@ static bool is_held(const struct live *live, uint64_t point)
            hot_state(hot) != STATUS_READONLY;
 }
 
+/* Writes what a stream of comments needs. A stream that has ended is closed once this is sent. */
+static bool write_comments(struct live_stream *stream, enum news_need need, uint64_t now_ns)
+{
+    if (!live_write_comments(stream, need, &stream->conn->out, now_ns))
+        return false;
+    if (need == NEWS_END)
+        conn_drain(stream->conn, false);
+    return true;
+}
+
 /* Sends an event, or queues the stream for later. True: an event was written, which costs time. */
 static bool send_event(struct live_stream *stream, uint64_t now_ns)
 {
     struct live *live = stream->live;
-    if (is_ending(stream) || !has_news(stream) || !live_is_loaded(stream))
+    enum news_need need = NEWS_NOTHING;
+    if (is_ending(stream))
         return false;
-    uint64_t point = point_of(stream);
+    if (stream->of_comments)
+        need = live_comments_need(stream);
+    if (stream->of_comments ? need == NEWS_NOTHING : !has_news(stream) || !live_is_loaded(stream))
+        return false;
+    uint64_t point = stream->of_comments ? stream->viewers[0].item->point : point_of(stream);
     if (conn_unsent(stream->conn) > UNSENT_MAX) {
         loop_count(&live->loop->stats.live_stalled, 1);
         wait_in(&live->stalled, stream, now_ns + LIVE_STALLED_NS);
@@ -215,7 +255,8 @@ static bool send_event(struct live_stream *stream, uint64_t now_ns)
         wait_in(&live->held, stream, now_ns + LIVE_HELD_NS);
         return false;
     }
-    if (live_write_event(stream, &stream->conn->out, now_ns))
+    if (stream->of_comments ? write_comments(stream, need, now_ns)
+                            : live_write_event(stream, &stream->conn->out, now_ns))
         send_off(stream, point);
     else
         conn_close(stream->conn);

@@ -11,14 +11,16 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "live/news.h"
 #include "op/op.h"
 
 #define CAPACITY_FIRST 64
 #define COUNTERS_FIRST 4
 
-void watched_init(struct watched_table *table, struct memory_budget *budget, uint64_t seed)
+void watched_init(struct watched_table *table, struct memory_budget *budget, uint64_t seed,
+                  bool of_subjects)
 {
-    *table = (struct watched_table){.budget = budget, .seed = seed};
+    *table = (struct watched_table){.budget = budget, .seed = seed, .of_subjects = of_subjects};
     list_init(&table->all);
 }
 
@@ -79,10 +81,25 @@ static size_t size_of(size_t length)
     return sizeof(struct watched) + length;
 }
 
+/* The struct news of a subject is in the same allocation, before the subject. */
+static struct watched *allocate(struct watched_table *table, size_t length, uint64_t hash)
+{
+    size_t room = table->of_subjects ? sizeof(struct news) : 0;
+    char *memory = make_room(table) ? take_memory(table, room + size_of(length)) : NULL;
+    if (memory == NULL)
+        return NULL;
+    struct watched *item = (struct watched *)(memory + room);
+    if (table->of_subjects) {
+        item->news = (struct news *)memory;
+        news_init(item->news, table->budget, hash_mix(hash, table->seed));
+    }
+    return item;
+}
+
 static struct watched *make(struct watched_table *table, struct text text, struct id id,
                             uint64_t hash)
 {
-    struct watched *item = make_room(table) ? take_memory(table, size_of(text.length)) : NULL;
+    struct watched *item = allocate(table, text.length, hash);
     if (item == NULL)
         return NULL;
     item->item = (struct item){.id = id, .type = TYPE_UNKNOWN};
@@ -133,7 +150,12 @@ static void free_if_unwatched(struct watched_table *table, struct watched *item)
     list_remove(&item->cold);
     table->count--;
     give_memory(table, item->counters, item->capacity * sizeof *item->counters);
-    give_memory(table, item, size_of(item->length));
+    if (item->news == NULL) {
+        give_memory(table, item, size_of(item->length));
+    } else {
+        news_free(item->news);
+        give_memory(table, item->news, sizeof(struct news) + size_of(item->length));
+    }
 }
 
 void watched_remove(struct watched_table *table, struct viewer *viewer)

@@ -1,6 +1,6 @@
 /*
- * The items that the streams of one I/O thread watch. Each item is here once, however many streams
- * watch it. It is found by its text in the request. It has its counters as they were last read, a
+ * The items that the streams of one I/O thread watch: one table of the items whose counters are watched, and
+ * one of the subjects whose comments are. Each item is in its table once, however many streams watch it. It is found by its text in the request. It has its counters as they were last read, a
  * version that grows whenever they had changed, and a digest of them that is the same on any server at
  * any time.
  *
@@ -22,6 +22,7 @@
 #include "hot/hot.h"
 
 struct live_stream;
+struct news;
 
 struct watched_counter {
     int64_t value;
@@ -47,7 +48,8 @@ struct watched {
     uint16_t count;   /* how many counters it has */
     uint16_t capacity;
     struct watched_counter *counters;
-    struct item item; /* its type may be TYPE_UNKNOWN */
+    struct news *news; /* of a subject; NULL: its counters are watched */
+    struct item item;  /* its type may be TYPE_UNKNOWN */
     uint64_t hash;
     uint32_t length;
     char text[];
@@ -73,9 +75,12 @@ struct watched_table {
     size_t capacity; /* a power of two, or 0 */
     size_t count;
     struct list all;
+    bool of_subjects;
 };
 
-void watched_init(struct watched_table *table, struct memory_budget *budget, uint64_t seed);
+/* of_subjects: the comments of the items are watched, not their counters. */
+void watched_init(struct watched_table *table, struct memory_budget *budget, uint64_t seed,
+                  bool of_subjects);
 
 /* Frees the table. No item may be watched any more. */
 void watched_free(struct watched_table *table);

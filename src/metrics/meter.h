@@ -14,7 +14,7 @@
 #include "base/status.h"
 
 #define METER_OPERATIONS                                                                           \
-    64 /* how many commands are counted separately, by their index in the table */
+    128 /* how many commands are counted separately, by their index in the table */
 #define METER_NONE UINT32_MAX
 
 struct meter {

@@ -107,15 +107,36 @@ static bool write_line(struct buffer *out, const char *line)
     return buffer_append(out, line, strlen(line)) && buffer_append(out, "\r\n", 2);
 }
 
-static bool write_row(const struct metrics *metrics, const struct row *row, struct buffer *out)
+bool metrics_next_line(const struct metrics *metrics, enum metrics_section section, size_t *at,
+                       struct metrics_line *line)
+{
+    *line = (struct metrics_line){.prefix = sections[section].prefix};
+    if (metrics->absent[section]) {
+        line->name = "state";
+        line->text = "none";
+        return (*at)++ == 0;
+    }
+    while (*at < ROWS) {
+        const struct row *row = &rows[(*at)++];
+        if (row->section != section || row->info[0] == '\0')
+            continue;
+        line->name = row->info;
+        if (row->is_text)
+            line->text = metrics->texts[row->index];
+        else
+            line->number = metrics->numbers[row->index] / units[row->unit].info;
+        return true;
+    }
+    return false;
+}
+
+static bool write_info_line(const struct metrics_line *from, struct buffer *out)
 {
     char line[LINE_BYTES];
-    const char *prefix = sections[row->section].prefix;
-    if (row->is_text)
-        snprintf(line, sizeof line, "%s%s:%s", prefix, row->info, metrics->texts[row->index]);
+    if (from->text != NULL)
+        snprintf(line, sizeof line, "%s%s:%s", from->prefix, from->name, from->text);
     else
-        snprintf(line, sizeof line, "%s%s:%" PRIu64, prefix, row->info,
-                 metrics->numbers[row->index] / units[row->unit].info);
+        snprintf(line, sizeof line, "%s%s:%" PRIu64, from->prefix, from->name, from->number);
     return write_line(out, line);
 }
 
@@ -146,14 +167,10 @@ bool metrics_info(const struct metrics *metrics, enum metrics_section section, s
     char line[LINE_BYTES];
     snprintf(line, sizeof line, "# %s", sections[section].title);
     bool written = write_line(out, line);
-    if (metrics->absent[section]) {
-        snprintf(line, sizeof line, "%sstate:none", sections[section].prefix);
-        return written && write_line(out, line);
-    }
-    for (size_t i = 0; written && i < ROWS; i++)
-        if (rows[i].section == section && rows[i].info[0] != '\0')
-            written = write_row(metrics, &rows[i], out);
-    if (section == METRICS_HOTKEYS)
+    struct metrics_line next;
+    for (size_t at = 0; written && metrics_next_line(metrics, section, &at, &next);)
+        written = write_info_line(&next, out);
+    if (section == METRICS_HOTKEYS && !metrics->absent[section])
         written = written && write_ranks(metrics, true, out) && write_ranks(metrics, false, out);
     return written;
 }

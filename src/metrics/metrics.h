@@ -22,6 +22,8 @@
 #define METRICS_RANKS 10 /* how many of the hottest METRICS shows, by rank */
 #define METRICS_SHOWN 3  /* how many of the hottest INFO shows, by name */
 
+#define METRICS_RATE 48 /* bytes of the text of a rate */
+
 enum metrics_section {
 #define SECTION(id, title, prefix) METRICS_##id,
 #include "metrics/metrics.def"
@@ -50,7 +52,7 @@ struct metrics {
     bool absent[METRICS_SECTIONS]; /* the server runs without the module of this section */
     uint64_t numbers[METRICS_NUMBERS];
     const char *texts[METRICS_TEXTS]; /* "" if there is nothing to show; they have no line ends */
-    char rates[6][48];                /* the rates of the limits as text; `texts` points to them */
+    char rates[7][METRICS_RATE];      /* the rates of the limits as text; `texts` points to them */
     uint32_t operation_count;
     const char *operations[METER_OPERATIONS]; /* their names */
     struct meter_total meter;
@@ -66,6 +68,20 @@ bool metrics_write(const struct metrics *metrics, struct buffer *out);
 /* Appends one vector with the head of its family; metrics_write calls it for all vectors. */
 bool metrics_write_vector(const struct metrics *metrics, enum metrics_vector vector,
                           const char *family, struct buffer *out);
+
+/* One line of a section of INFO: a text, or a number if `text` is NULL. Its name is prefix and name. */
+struct metrics_line {
+    const char *prefix, *name;
+    const char *text;
+    uint64_t number;
+};
+
+/*
+ * Reads the next line of a section, as INFO shows it, except the hot keys. *at is 0 at first. A section
+ * that is absent has one line, which says so. False: there are no more.
+ */
+bool metrics_next_line(const struct metrics *metrics, enum metrics_section section, size_t *at,
+                       struct metrics_line *line);
 
 /* Appends a section of INFO, with its title. False: there is no memory. */
 bool metrics_info(const struct metrics *metrics, enum metrics_section section, struct buffer *out);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
+#include "move/export_private.h"
 
 #define BUFFER_BYTES  KIB(256)
 #define LINE_BYTES    320       /* no line is longer */
@@ -14,19 +15,6 @@
 _Static_assert(LINE_BYTES > 64 + LIMIT_ID_TEXT + LIMIT_ITEM_TEXT + LIMIT_NAME_LENGTH + DECIMAL_MAX,
                "a line fits");
 
-struct export
-{
-    const struct names *names;
-    const struct export_times *times;
-    struct export_report *report;
-    export_progress_fn *progress;
-    void *context;
-    uint64_t total;
-    int fd;
-    size_t used;
-    char *buffer;
-};
-
 static enum status buffer_write(struct export *export)
 {
     size_t done = 0;
@@ -34,6 +22,7 @@ static enum status buffer_write(struct export *export)
         ssize_t written = write(export->fd, export->buffer + done, export->used - done);
         if (written < 0 && errno != EINTR) {
             export->report->error = errno;
+            export->failed = STATUS_IO_FAILED;
             return STATUS_IO_FAILED;
         }
         done += written > 0 ? (size_t)written : 0;
@@ -54,6 +43,20 @@ static void line_end(struct export *export, char *at)
 {
     *at++ = '\n';
     export->used = (size_t)(at - export->buffer);
+}
+
+void export_put(struct export *export, const char *bytes, size_t length)
+{
+    while (length > 0 && export->failed == STATUS_OK) {
+        size_t room = BUFFER_BYTES - export->used;
+        size_t piece = length < room ? length : room;
+        memcpy(export->buffer + export->used, bytes, piece);
+        export->used += piece;
+        bytes += piece;
+        length -= piece;
+        if (export->used == BUFFER_BYTES)
+            (void)buffer_write(export); /* `failed` is set if it fails */
+    }
 }
 
 #define PUT(at, literal) put((at), (literal), sizeof(literal) - 1)
@@ -110,18 +113,24 @@ static bool is_known(const struct export *export, uint8_t name, uint16_t type)
     return name < names_count(export->names) && type < names_type_count(export->names);
 }
 
-static void tell(struct export *export)
+void export_tell(struct export *export)
 {
-    uint64_t rows = export->report->reactions + export->report->counters;
+    const struct export_report *report = export->report;
+    uint64_t rows = report->reactions + report->counters + report->comments;
     if (rows % PROGRESS_ROWS == 0 && export->progress != NULL)
         export->progress(export->context, rows, export->total);
+}
+
+uint32_t export_time(const struct export *export, uint32_t recorded_s)
+{
+    return timeline_past(export->times->timeline, recorded_s, export->times->now_s);
 }
 
 static uint32_t time_of(struct export *export, uint32_t recorded_s)
 {
     const struct export_times *times = export->times;
     export->report->future += timeline_shown(times->timeline, recorded_s) > times->now_s;
-    return timeline_past(times->timeline, recorded_s, times->now_s);
+    return export_time(export, recorded_s);
 }
 
 static enum status write_reaction(void *context, const struct store_reaction *reaction)
@@ -142,7 +151,7 @@ static enum status write_reaction(void *context, const struct store_reaction *re
     at = decimal_write(at, time_of(export, reaction->time_s));
     line_end(export, PUT(at, "}"));
     export->report->reactions++;
-    tell(export);
+    export_tell(export);
     return STATUS_OK;
 }
 
@@ -165,18 +174,19 @@ static enum status write_count(void *context, const struct store_count *count)
     at = decimal_write_signed(at, count->value);
     line_end(export, PUT(at, "}"));
     export->report->counters++;
-    tell(export);
+    export_tell(export);
     return STATUS_OK;
 }
 
-enum status export_write(struct store_admin *admin, const struct names *names,
+enum status export_write(struct store *store, const struct names *names,
                          const struct export_times *times, int fd, export_progress_fn *progress,
                          void *context, struct export_report *report)
 {
     struct store_stats stats;
-    store_stats(admin, &stats);
+    store_stats(&store->admin, &stats);
     *report = (struct export_report){0};
-    struct export export = {.names = names,
+    struct export export = {.store = store,
+                            .names = names,
                             .times = times,
                             .report = report,
                             .progress = progress,
@@ -190,9 +200,11 @@ enum status export_write(struct store_admin *admin, const struct names *names,
         return STATUS_NO_MEMORY;
     enum status status = write_names(&export);
     if (status == STATUS_OK)
-        status = store_visit(admin, &reactions);
+        status = store_visit(&store->admin, &reactions);
     if (status == STATUS_OK)
-        status = store_visit(admin, &counts);
+        status = store_visit(&store->admin, &counts);
+    if (status == STATUS_OK)
+        status = export_comments(&export);
     if (status == STATUS_OK)
         status = buffer_write(&export);
     free(export.buffer);

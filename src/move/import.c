@@ -130,6 +130,20 @@ static enum status names_take(struct import *import, enum name_role role, struct
     return status == STATUS_OK ? name_take(import, NAME_TYPE, type, type_index) : status;
 }
 
+enum status import_type(struct import *import, struct text text, uint16_t *index)
+{
+    return name_take(import, NAME_TYPE, text, index);
+}
+
+enum status import_item(struct import *import, struct text text, struct item *item)
+{
+    size_t colon;
+    enum status status = item_parse(import, text, item, &colon);
+    if (status != STATUS_OK)
+        return status;
+    return name_take(import, NAME_TYPE, (struct text){text.bytes, colon}, &item->type);
+}
+
 /* Batches */
 
 static struct batch *batch_of(struct import *import, uint32_t which)
@@ -238,7 +252,7 @@ static enum status row_begin(struct import *import)
     return status != STATUS_OK || import->exclusive_known ? status : exclusive_read(import);
 }
 
-static enum status time_check(struct import *import, uint32_t *time_s)
+enum status import_time(struct import *import, uint32_t *time_s)
 {
     const struct import_options *options = &import->options;
     bool future = *time_s > (uint64_t)options->now_s + FUTURE_MOST;
@@ -269,7 +283,7 @@ static enum status reaction_take(struct import *import, struct text user, struct
     if (status == STATUS_OK)
         status = item_parse(import, item, &key.item, &colon);
     if (status == STATUS_OK)
-        status = time_check(import, &time_s);
+        status = import_time(import, &time_s);
     if (status == STATUS_OK)
         status = names_take(import, NAME_KIND, kind, &index, (struct text){item.bytes, colon},
                             &key.item.type);
@@ -366,6 +380,7 @@ static void import_free(struct import *import)
         known_free(&import->batches[i].known);
         free(import->batches[i].rows);
     }
+    import_comments_free(import);
     memory_release(import->options.carry.budget, import->charged_bytes);
     free(import);
 }

@@ -7,12 +7,14 @@
 #include "base/limits.h"
 
 #define BUFFER_BYTES KIB(256)
+#define BUFFER_MOST  (LIMIT_IMPORT_LINE + BUFFER_BYTES) /* once there was a long line */
 #define ORDER_MARK   "\xef\xbb\xbf"
 
 bool lines_start(struct lines *lines, int fd, uint64_t offset, uint64_t number)
 {
     *lines = (struct lines){.fd = fd, .offset = offset, .number = number};
-    lines->buffer = malloc(BUFFER_BYTES);
+    lines->room = BUFFER_BYTES;
+    lines->buffer = malloc(lines->room);
     return lines->buffer != NULL;
 }
 
@@ -30,9 +32,18 @@ static enum status lines_fill(struct lines *lines)
         lines->end -= lines->begin;
         lines->begin = 0;
     }
+    if (lines->end == lines->room) {
+        char *grown = realloc(lines->buffer, BUFFER_MOST);
+        if (grown == NULL) {
+            lines->error = ENOMEM;
+            return STATUS_IO_FAILED;
+        }
+        lines->buffer = grown;
+        lines->room = BUFFER_MOST;
+    }
     ssize_t got;
     do
-        got = read(lines->fd, lines->buffer + lines->end, BUFFER_BYTES - lines->end);
+        got = read(lines->fd, lines->buffer + lines->end, lines->room - lines->end);
     while (got < 0 && errno == EINTR);
     if (got < 0) {
         lines->error = errno;

@@ -16,6 +16,7 @@
 struct lines {
     int fd;
     char *buffer;
+    size_t room;  /* of the buffer */
     size_t begin; /* of the bytes that were not returned yet */
     size_t end;
     uint64_t offset; /* in the file, after the last line that was returned */

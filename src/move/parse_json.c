@@ -5,7 +5,7 @@
  *   {"item":"video:2","counter":"view","value":5}
  *   {"define":"kind","name":"like"}
  *
- * The time may be missing or null.
+ * The time may be missing or null. Lines about comments are those of comment_line.h.
  *
  * Ids and names are plain ASCII, so a string with an escape or another byte is refused, and nothing has to
  * be decoded. A general JSON parser would give the same result. Ids may also be whole numbers.
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "move/comment_line.h"
 #include "move/row.h"
 
 enum key {
@@ -253,6 +254,10 @@ enum status row_parse_json(struct text line, struct row *row, char *problem, siz
     skip_spaces(&reading);
     if (reading.at == reading.end)
         return STATUS_OK;
+    if (comment_line_is(line)) {
+        *row = (struct row){.shape = ROW_COMMENT, .line = line};
+        return STATUS_OK;
+    }
     enum status status = read_object(&reading);
     if (status != STATUS_OK)
         return status;

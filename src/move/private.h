@@ -44,9 +44,10 @@ struct import {
     bool announced;    /* event_import, which makes earlier cursors invalid, is in the journal */
     uint32_t change_s; /* the time of that event: later than anything before the import */
     struct batch batches[2];
-    uint32_t current;     /* the batch to which rows are added */
-    size_t charged_bytes; /* to the budget */
-    uint64_t offset;      /* in the source, after the rows that were added so far */
+    uint32_t current;                 /* the batch to which rows are added */
+    size_t charged_bytes;             /* to the budget */
+    struct import_comments *comments; /* NULL: there was no comment yet */
+    uint64_t offset;                  /* in the source, after the rows that were added so far */
     uint64_t line;
     struct move_mark mark; /* the progress record as it is on disk */
     struct import_summary summary;
@@ -59,6 +60,15 @@ enum status import_fail(struct import *import, enum status status, const char *f
     __attribute__((format(printf, 3, 4)));
 /* The same, with the journal's sentence about its state. */
 enum status import_fail_journal(struct import *import, enum status status);
+
+/* Converts the time of a row to a recorded time. BAD_ARGUMENT: it is not a time of the past. */
+enum status import_time(struct import *import, uint32_t *time_s);
+/* Parses an item, whose type gets an index if it has none. BAD_ARGUMENT: it is refused. */
+enum status import_item(struct import *import, struct text text, struct item *item);
+enum status import_type(struct import *import, struct text text, uint16_t *index);
+
+/* Frees what deciding comments needs (comments_rows.c). */
+void import_comments_free(struct import *import);
 
 static inline const struct exclusive_group *import_group(const struct import *import, uint8_t kind)
 {

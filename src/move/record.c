@@ -54,15 +54,16 @@ static void wait_for_call(struct record *record, uint64_t before)
     pthread_mutex_unlock(&record->lock);
 }
 
-static enum status record_admit(struct record *record)
+/* Asks for room with journal_admit or journal_reserve until there is some. */
+static enum status record_ask(struct record *record,
+                              enum status (*ask)(struct journal *journal, size_t bytes),
+                              size_t bytes)
 {
     if (journal_appended(record->journal) - record->kicked >= KICK_BYTES)
         record_kick(record);
     for (;;) {
         uint64_t before = calls_so_far(record);
-        enum status status = journal_admit(record->journal, ADMIT_BYTES);
-        if (status == STATUS_OK)
-            record->admitted = ADMIT_BYTES;
+        enum status status = ask(record->journal, bytes);
         if (status != STATUS_BLOCKED)
             return status;
         record_kick(record);
@@ -70,15 +71,26 @@ static enum status record_admit(struct record *record)
     }
 }
 
+static enum status record_admit(struct record *record)
+{
+    enum status status = record_ask(record, journal_admit, ADMIT_BYTES);
+    if (status == STATUS_OK)
+        record->admitted = ADMIT_BYTES;
+    return status;
+}
+
 enum status record_event(struct record *record, const struct event *event)
 {
     size_t bytes = event_bytes_max(event);
-    if (record->admitted < bytes) {
-        enum status status = record_admit(record);
-        if (status != STATUS_OK)
-            return status;
-    }
-    record->admitted -= bytes;
+    bool is_long = event_is_long(event);
+    enum status status = STATUS_OK;
+    if (is_long)
+        status = record_ask(record, journal_reserve, bytes);
+    else if (record->admitted < bytes)
+        status = record_admit(record);
+    if (status != STATUS_OK)
+        return status;
+    record->admitted -= is_long ? 0 : bytes;
     journal_append(record->journal, event);
     return STATUS_OK;
 }

@@ -16,6 +16,7 @@ enum row_shape {
     ROW_REACTION,
     ROW_COUNTER,
     ROW_DEFINE,
+    ROW_COMMENT, /* a line of comment_line.h, which still has to be parsed */
 };
 
 struct row {
@@ -27,6 +28,7 @@ struct row {
     bool timeless;    /* REACTION: the line has no time, and the caller has to set time_s */
     int64_t value;    /* COUNTER */
     uint8_t role;     /* DEFINE: enum name_role */
+    struct text line; /* COMMENT: the whole line */
 };
 
 /*

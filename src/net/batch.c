@@ -39,6 +39,13 @@ void batch_foresee(struct running *r, struct text command, struct text first, st
     next->word = (struct text){following.bytes + before, first.length};
     limits_foresee(&r->loop->server->limits, next->id, r->took_write);
 }
+
+/* Does it write a text? */
+static bool is_text(const struct op_spec *spec)
+{
+    return spec->action == HOT_COMMENT || spec->action == HOT_EDIT;
+}
+
 /* The user who acts is the first word of every operation that has a user. */
 static bool find_user(const struct running *r, const struct op_spec *spec, const struct text *args,
                       uint32_t count, struct id *user)
@@ -75,9 +82,11 @@ enum status batch_take(struct running *r, const struct op_spec *spec, const stru
                        uint32_t count)
 {
     struct limit_ask *ask = &r->conn->ask;
-    ask->known &= ~(1U << LIMIT_BY_USER);
-    if (find_user(r, spec, args, count, &ask->who[LIMIT_BY_USER]))
-        ask->known |= 1U << LIMIT_BY_USER;
+    ask->known &= ~(1U << LIMIT_BY_USER | 1U << LIMIT_BY_COMMENT);
+    if (find_user(r, spec, args, count, &ask->who[LIMIT_BY_USER])) {
+        ask->known |= 1U << LIMIT_BY_USER | (unsigned)is_text(spec) << LIMIT_BY_COMMENT;
+        ask->who[LIMIT_BY_COMMENT] = ask->who[LIMIT_BY_USER];
+    }
     enum status status = take(r, op_writes(spec));
     r->conn->passed = status == STATUS_OK;
     return status;
@@ -87,7 +96,7 @@ enum status batch_limit_other(struct running *r)
 {
     if (r->limits == 0)
         return STATUS_OK;
-    r->conn->ask.known &= ~(1U << LIMIT_BY_USER);
+    r->conn->ask.known &= ~(1U << LIMIT_BY_USER | 1U << LIMIT_BY_COMMENT);
     return take(r, false);
 }
 
@@ -103,6 +112,35 @@ void batch_count_limited(struct running *r, char *sentence, size_t size)
     uint64_t rest_ms = retry_ms * REST_OPERATIONS;
     r->conn->refusals = 0;
     r->conn->rest_ms = (uint32_t)(rest_ms < LIMIT_REST_MS ? rest_ms : LIMIT_REST_MS);
+}
+
+/* Times in the future have the present offset between the clock and recorded times. */
+static enum status complete_ban(struct running *r, struct hot_request *request)
+{
+    struct timeline *timeline = r->loop->server->parts.timeline;
+    uint32_t *until_s = &request->comment.until_s;
+    if (*until_s == 0 || *until_s == UINT32_MAX)
+        return STATUS_OK;
+    if (*until_s <= r->wall_s) {
+        snprintf(r->loop->scratch.sentence, sizeof r->loop->scratch.sentence,
+                 "an UNTIL must be a time in the future, got %u", *until_s);
+        return STATUS_BAD_ARGUMENT;
+    }
+    if (timeline != NULL)
+        *until_s = timeline_recorded(timeline, *until_s);
+    return STATUS_OK;
+}
+
+enum status batch_complete(struct running *r, struct hot_request *request)
+{
+    struct op_scratch *scratch = &r->loop->scratch;
+    const struct access_token *token = r->conn->token;
+    if (token != NULL && token->types[0] != '\0')
+        op_limit_types(scratch, request, r->loop->server->parts.names, token->types);
+    enum status status = request->action == HOT_BAN ? complete_ban(r, request) : STATUS_OK;
+    if (status != STATUS_OK)
+        scratch->details_used--; /* nobody will run the request */
+    return status;
 }
 
 uint64_t batch_lap(struct running *r)

@@ -115,6 +115,12 @@ static inline enum status batch_admit(struct running *r, const struct op_spec *s
 }
 
 /*
+ * Completes a request about comments, which was decoded: a time that the client gave becomes a recorded one,
+ * and the types of the connection's token become part of the request. OK, or the request is refused.
+ */
+enum status batch_complete(struct running *r, struct hot_request *request);
+
+/*
  * Adds one operation to the batch, given its words. All faces use this function. The operation must pass
  * four checks in this order: the connection's token permits it, the limits allow it, the hot tier admits
  * it if it writes, and it can be decoded.
@@ -146,6 +152,8 @@ static inline enum status batch_gather(struct running *r, const struct op_spec *
     loop->scratch.user = r->now;
     status = op_decode(spec, args, count, loop->server->parts.names, r->time_s, &loop->scratch,
                        &loop->requests[r->batch]);
+    if (status == STATUS_OK && hot_is_comments(loop->requests[r->batch].action))
+        status = batch_complete(r, &loop->requests[r->batch]);
     if (status == STATUS_OK) {
         r->conn->passed = false;
         r->batch++;
@@ -175,7 +183,7 @@ static inline __attribute__((always_inline)) void batch_run(struct running *r,
         size_t ran = hot_try(loop->server->parts.hot, loop->requests + done, r->batch - done,
                              &loop->hot_scratch);
         for (uint32_t end = done + (uint32_t)ran; done < end; done++) {
-            writes += hot_request_writes(&loop->requests[done]);
+            writes += hot_writes_of_request(&loop->requests[done]);
             reply(r, done);
         }
         if (done == r->batch || batch_send_away(r, done))
@@ -190,7 +198,7 @@ static inline __attribute__((always_inline)) void batch_run(struct running *r,
         hot_spend(loop->server->parts.hot, &loop->pacer, writes, r->now_ns);
     r->batch = 0;
     r->admitted = false;
-    loop->scratch.used = 0;
+    op_scratch_clear(&loop->scratch);
     hot_scratch_clear(&loop->hot_scratch);
 }
 

@@ -50,6 +50,8 @@ static void collect_memory(void *context, struct metrics *out)
     const struct options *options = server->parts.options;
     struct memory_budget *budget = server->parts.budget;
     out->numbers[NUMBER_MEMORY_USED] = memory_used(budget);
+    out->numbers[NUMBER_MEMORY_CONNECTIONS] =
+        atomic_load_explicit(&budget->connections, memory_order_relaxed);
     out->numbers[NUMBER_MEMORY_RESIDENT] = info_resident_bytes();
     out->numbers[NUMBER_MEMORY_BUDGET] = budget->limit;
     out->numbers[NUMBER_MEMORY_MAX] = options->max_memory ? options->max_memory : budget->limit;
@@ -93,14 +95,17 @@ static void collect_stats(void *context, struct metrics *out)
         out->operations[i] = server->commands.list[i].name;
 }
 
-static void collect_rate(const struct limit_rule *rule, char *out, size_t size)
+static void collect_rate(const struct limits *limits, enum limit_by by, bool writes,
+                         char out[METRICS_RATE])
 {
+    const struct limit_rule *rule = &limits->rules[by][writes];
     uint64_t interval_ns = atomic_load_explicit(&rule->interval_ns, memory_order_relaxed);
     uint64_t room_ns = atomic_load_explicit(&rule->room_ns, memory_order_relaxed);
     if (interval_ns == 0)
-        snprintf(out, size, "0");
+        snprintf(out, METRICS_RATE, "0");
     else
-        snprintf(out, size, "%llu/%llu", 1000000000ULL / interval_ns,
+        snprintf(out, METRICS_RATE, "%llu/%llu",
+                 (unsigned long long)(limit_period_ns(by) / interval_ns),
                  (unsigned long long)(room_ns / interval_ns));
 }
 
@@ -109,7 +114,8 @@ static void collect_limited(const struct loop_stats *stats, struct metrics *out)
     static const enum metrics_number refused[LIMIT_BY_TOTAL] = {
         [LIMIT_BY_IP] = NUMBER_LIMITED_IP,
         [LIMIT_BY_USER] = NUMBER_LIMITED_USER,
-        [LIMIT_BY_DEVICE] = NUMBER_LIMITED_DEVICE};
+        [LIMIT_BY_DEVICE] = NUMBER_LIMITED_DEVICE,
+        [LIMIT_BY_COMMENT] = NUMBER_LIMITED_COMMENT};
     out->numbers[NUMBER_LIMITS_CHECKED] +=
         atomic_load_explicit(&stats->limits_checked, memory_order_relaxed);
     for (unsigned i = 0; i < LIMIT_BY_TOTAL; i++)
@@ -122,10 +128,12 @@ static void collect_limits(void *context, struct metrics *out)
     struct limits *limits = &server->limits;
     bool on = limits_active(limits) != 0;
     out->texts[TEXT_LIMITS_STATE] = !on ? "off" : atomic_load(&limits->dry_run) ? "dry-run" : "on";
-    for (unsigned i = 0; i < 2 * LIMIT_BY_TOTAL; i++) {
-        collect_rate(&limits->rules[i / 2][i % 2], out->rates[i], sizeof out->rates[i]);
+    for (unsigned i = 0; i < 2 * LIMIT_BY_COMMENT; i++) {
+        collect_rate(limits, (enum limit_by)(i / 2), i % 2, out->rates[i]);
         out->texts[TEXT_RATE_IP_READ + i] = out->rates[i];
     }
+    collect_rate(limits, LIMIT_BY_COMMENT, true, out->rates[2 * LIMIT_BY_COMMENT]);
+    out->texts[TEXT_RATE_USER_COMMENT] = out->rates[2 * LIMIT_BY_COMMENT];
     for (unsigned i = 0; i < server->loop_count; i++)
         collect_limited(&server->loops[i].stats, out);
     out->numbers[NUMBER_LIMIT_CELLS] = on ? limits_cells(limits) : 0;
@@ -178,11 +186,18 @@ bool info_write(struct server *server, const struct text *sections, uint32_t cou
     return written;
 }
 
+void info_collect(struct server *server, bool hotkeys, struct metrics *out)
+{
+    metrics_clear(out);
+    for (int i = 0; i < METRICS_SECTIONS; i++) {
+        if (i != METRICS_HOTKEYS || hotkeys)
+            metrics_collect(&server->parts.sources, (enum metrics_section)i, out);
+    }
+}
+
 bool info_metrics(struct server *server, struct buffer *out)
 {
     struct metrics metrics;
-    metrics_clear(&metrics);
-    for (int i = 0; i < METRICS_SECTIONS; i++)
-        metrics_collect(&server->parts.sources, (enum metrics_section)i, &metrics);
+    info_collect(server, true, &metrics);
     return metrics_write(&metrics, out);
 }

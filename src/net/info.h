@@ -20,6 +20,9 @@ void info_add_sources(struct server *server);
 bool info_write(struct server *server, const struct text *sections, uint32_t count, bool hotkeys,
                 struct buffer *out);
 
+/* Fills `out` with all metrics, for a face that writes them in a form of its own. */
+void info_collect(struct server *server, bool hotkeys, struct metrics *out);
+
 /* Appends all metrics in the text format of Prometheus. False: there was no memory. */
 bool info_metrics(struct server *server, struct buffer *out);
 

@@ -2,7 +2,7 @@
  * A token that is only for some types is compared with the words of an operation before they are decoded,
  * because decoding would create new types. Only a word with a colon can be an item, so other words after
  * the items need no check. An operation that names no type may use any type, so such a token does not
- * allow it. FRIENDS also shows follows, although none of its words names their type.
+ * allow it: so WRITTEN, INBOX, SEEN, BAN and UNBAN need a token for all types. FRIENDS, and FEED with friends, also show follows, although none of their words names their type.
  */
 #include "net/permit.h"
 
@@ -16,21 +16,56 @@ static bool has_item_type(const struct access_token *token, struct text word)
            access_has_type(token, (struct text){word.bytes, (size_t)(colon - word.bytes)});
 }
 
+/*
+ * A comment is found before its subject is known. So it passes here, and the hot tier compares the type of
+ * its subject (hot_detail_allows).
+ */
+static bool is_left_to_the_tier(const struct op_spec *spec, enum op_word word, struct text text)
+{
+    static const char before[] = COMMENT_TYPE_NAME ":";
+    if (word == WORD_COMMENT || word == WORD_COMMENTS)
+        return true;
+    return (spec->action == HOT_COMMENT || spec->action == HOT_COMMENTS) && word == WORD_ITEM &&
+           text.length >= sizeof before - 1 && memcmp(text.bytes, before, sizeof before - 1) == 0;
+}
+
+/* Does it show what only moderators may see? No other word than the keyword can be ALL. */
+static bool shows_hidden(const struct op_spec *spec, const struct text *args, uint32_t count)
+{
+    bool shows = false;
+    if (spec->action != HOT_COMMENTS && spec->action != HOT_HISTORY)
+        return false;
+    for (uint32_t i = 1; i < count && !shows; i++)
+        shows = text_is(args[i], "ALL");
+    return shows;
+}
+
+/* Does the answer depend on who follows whom? No other word than a keyword or its value can be FRIENDS. */
+static bool shows_follows(const struct op_spec *spec, const struct text *args, uint32_t count)
+{
+    bool shows = spec->action == HOT_FRIENDS;
+    for (uint32_t i = 0; i < count && spec->action == HOT_FEED && !shows; i++)
+        shows = text_is(args[i], "FRIENDS");
+    return shows;
+}
+
 static bool has_types(const struct access_token *token, const struct op_spec *spec,
                       const struct text *args, uint32_t count)
 {
     static const struct text followed = {OP_FOLLOWED_TYPE, sizeof OP_FOLLOWED_TYPE - 1};
     bool named = false;
     uint32_t at = 0;
-    if (spec->action == HOT_FRIENDS && !access_has_type(token, followed))
+    if (shows_follows(spec, args, count) && !access_has_type(token, followed))
         return false;
     for (const uint8_t *word = spec->words; *word != WORD_END && at < count; word++) {
-        uint32_t end = *word == WORD_ITEMS ? count : at + 1;
+        uint32_t end = *word == WORD_ITEMS || *word == WORD_COMMENTS ? count : at + 1;
         for (; at < end; at++) {
             bool is_type = *word == WORD_TYPE;
-            if (!is_type && *word != WORD_ITEM && *word != WORD_ITEMS)
+            if (!is_type && !op_word_is_item((enum op_word) * word))
                 continue;
             named = true;
+            if (is_left_to_the_tier(spec, (enum op_word) * word, args[at]))
+                continue;
             if (is_type ? !access_has_type(token, args[at]) : !has_item_type(token, args[at]))
                 return false;
         }
@@ -68,7 +103,11 @@ bool permit_shows_all(const struct conn *conn)
 enum status permit_op_by_token(const struct conn *conn, const struct op_spec *spec,
                                const struct text *args, uint32_t count)
 {
-    enum role role = op_removes(spec) ? ROLE_ADMIN : op_writes(spec) ? ROLE_WRITE : ROLE_READ;
+    bool moderates = op_moderates(spec) || shows_hidden(spec, args, count);
+    enum role role = op_removes(spec)  ? ROLE_ADMIN
+                     : moderates       ? ROLE_MODERATOR
+                     : op_writes(spec) ? ROLE_WRITE
+                                       : ROLE_READ;
     enum status status = permit_role(conn, role);
     if (status == STATUS_OK && conn->token->types[0] != '\0' &&
         !has_types(conn->token, spec, args, count))

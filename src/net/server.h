@@ -22,6 +22,7 @@
 #include "net/sockets.h"
 #include "op/command.h"
 
+struct backup_ops;
 struct face;
 struct loop;
 struct streams_ops;
@@ -35,6 +36,8 @@ struct server_parts {
     struct names *names;
     struct hot *hot;
     struct memory_budget *budget;
+    const struct backup_ops *backup; /* net/backup.h; NULL: no backups can be made */
+    void *backup_context;
     struct timeline *timeline; /* NULL: the recorded time is the time of the clock */
     /* Sources of metrics that net/ does not have itself; server_start adds those of net/. */
     struct metrics_sources sources;

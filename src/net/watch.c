@@ -1,6 +1,7 @@
 /*
  * When a slow operation is logged, its words may be gone: a worker ran it, or other commands were parsed
- * after it. So the words are made again from the request, except those of enum op_extra.
+ * after it. So the words are made again from the request, except those of enum op_extra. The log never has
+ * the text of a comment, which may have to disappear everywhere.
  */
 #include "net/watch.h"
 
@@ -132,8 +133,9 @@ static void put_word(struct remade *remade, enum op_word word, const struct hot_
         put_text(remade, name_text(names, request->name));
         break;
     case WORD_TYPE:
-        put_text(remade, type_text(names, request->action == HOT_TOP ? request->top.type
-                                                                     : request->list.type));
+        put_text(remade, type_text(names, request->action == HOT_TOP     ? request->top.type
+                                          : request->action == HOT_QUEUE ? request->cards.type
+                                                                         : request->list.type));
         break;
     case WORD_DELTA:
         snprintf(number, sizeof number, "%lld", (long long)request->change.delta);
@@ -141,9 +143,19 @@ static void put_word(struct remade *remade, enum op_word word, const struct hot_
         break;
     case WORD_ITEM:
     case WORD_ITEMS:
+    case WORD_COMMENT:
+    case WORD_COMMENTS:
         for (uint32_t i = 0; i < request->item_count; i++)
             put_id(remade, type_text(names, request->items[i].type), request->items[i].id);
         break;
+    case WORD_STATE:
+        put_text(remade, comment_moderation_text((enum comment_moderation)request->comment.state));
+        break;
+    case WORD_TEXT:
+        put_text(remade, "(a text)");
+        break;
+    case WORD_QUEUE:
+    case WORD_CURSOR:
     case WORD_ANY_COUNTER:
     case WORD_END:
     case WORD_TOTAL:

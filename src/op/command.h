@@ -38,7 +38,7 @@ struct command {
     enum command_access access; /* of a session command */
 };
 
-#define COMMANDS_MAX 64
+#define COMMANDS_MAX 128
 
 /* The name of a command in a form that ignores case; see command.c. */
 struct command_key {

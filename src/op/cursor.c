@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "op/cursor_text.h"
 
 #define SEED         0x6c6973746375720aULL
 #define NARROW_BYTES 20
@@ -52,38 +53,18 @@ static uint64_t checksum(const struct hot_request *request, struct store_listed 
     return XXH3_64bits_withSeed(words, sizeof words, SEED);
 }
 
-static size_t put(char *out, size_t at, uint64_t value, int digits)
-{
-    while (digits-- > 0)
-        out[at++] = "0123456789abcdef"[value >> (4 * digits) & 15];
-    return at;
-}
-
 static size_t put_position(char *out, size_t at, struct store_listed listed)
 {
-    at = put(out, at, listed.time_s, 8);
+    at = cursor_put(out, at, listed.time_s, 8);
     if (id_is_wide(listed.id))
-        at = put(out, at, listed.id.hi, 16);
-    return put(out, at, listed.id.lo, 16);
+        at = cursor_put(out, at, listed.id.hi, 16);
+    return cursor_put(out, at, listed.id.lo, 16);
 }
 
 size_t cursor_write(const struct hot_request *request, struct store_listed listed,
                     char out[CURSOR_TEXT])
 {
-    return put_position(out, put(out, 0, checksum(request, listed), 16), listed);
-}
-
-/* Reads so many digits. False: there is another character. */
-static bool take(const char **at, int digits, uint64_t *value)
-{
-    *value = 0;
-    for (; digits > 0; digits--, (*at)++) {
-        char c = **at;
-        if ((c < '0' || c > '9') && (c < 'a' || c > 'f'))
-            return false;
-        *value = *value << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    return true;
+    return put_position(out, cursor_put(out, 0, checksum(request, listed), 16), listed);
 }
 
 /* Reads the rest of a cursor as a position. False: it is not one. */
@@ -93,7 +74,8 @@ static bool take_position(const char *at, size_t length, struct store_listed *ou
     bool wide = length == 2 * (WIDE_BYTES - 8);
     if (!wide && length != 2 * (NARROW_BYTES - 8))
         return false;
-    if (!take(&at, 8, &time_s) || (wide && !take(&at, 16, &hi)) || !take(&at, 16, &lo))
+    if (!cursor_take(&at, 8, &time_s) || (wide && !cursor_take(&at, 16, &hi)) ||
+        !cursor_take(&at, 16, &lo))
         return false;
     out->time_s = (uint32_t)time_s;
     out->id = (struct id){.hi = hi, .lo = lo};
@@ -105,8 +87,8 @@ bool cursor_read(const struct hot_request *request, struct text text, struct sto
     uint64_t sum;
     const char *at = text.bytes;
     struct store_listed listed = {0};
-    if (text.length < 16 || !take(&at, 16, &sum) || !take_position(at, text.length - 16, &listed) ||
-        sum != checksum(request, listed))
+    if (text.length < 16 || !cursor_take(&at, 16, &sum) ||
+        !take_position(at, text.length - 16, &listed) || sum != checksum(request, listed))
         return false;
     *out = listed;
     return true;
@@ -145,20 +127,20 @@ size_t cursor_write_round(const struct hot_request *request, char out[CURSOR_ROU
     if (request->changes.more)
         round = (struct round){request->changes.since_s, request->changes.until_s,
                                request->changes.after};
-    size_t at = put(out, 0, round_checksum(request, &round), 16);
-    at = put(out, at, round.since_s, 8);
+    size_t at = cursor_put(out, 0, round_checksum(request, &round), 16);
+    at = cursor_put(out, at, round.since_s, 8);
     if (!request->changes.more)
         return at;
-    at = put(out, at, round.until_s, 8);
-    at = put(out, at, round_list(&round), 8);
+    at = cursor_put(out, at, round.until_s, 8);
+    at = cursor_put(out, at, round_list(&round), 8);
     return put_position(out, at, round.after);
 }
 
 static bool take_round(const char *at, size_t length, struct round *out)
 {
     uint64_t until_s, list;
-    if (length < 16 || !take(&at, 8, &until_s) || !take(&at, 8, &list) || until_s == 0 ||
-        (list & 0xff) > 1 || !take_position(at, length - 16, &out->after))
+    if (length < 16 || !cursor_take(&at, 8, &until_s) || !cursor_take(&at, 8, &list) ||
+        until_s == 0 || (list & 0xff) > 1 || !take_position(at, length - 16, &out->after))
         return false;
     out->until_s = (uint32_t)until_s;
     out->after.kind = (uint8_t)(list >> 24);
@@ -172,7 +154,8 @@ bool cursor_read_round(struct hot_request *request, struct text text)
     uint64_t sum, since_s;
     const char *at = text.bytes;
     struct round round = {0};
-    if (text.length < 2 * (size_t)BEGIN_BYTES || !take(&at, 16, &sum) || !take(&at, 8, &since_s))
+    if (text.length < 2 * (size_t)BEGIN_BYTES || !cursor_take(&at, 16, &sum) ||
+        !cursor_take(&at, 8, &since_s))
         return false;
     round.since_s = (uint32_t)since_s;
     bool begins = text.length == 2 * BEGIN_BYTES;

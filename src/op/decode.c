@@ -24,13 +24,20 @@ static void note_refused(struct decoding *d, enum status status, enum name_role 
 /* A UUID that begins with 16 zeros would be the same as a decimal id, so it is refused. */
 #define AN_ID "an unsigned 64-bit decimal number, or a UUID that does not begin with 16 zeros"
 
+enum status op_decode_id(struct decoding *d, struct text word, struct id *id)
+{
+    return id_parse(word.bytes, word.length, id)
+               ? STATUS_OK
+               : op_refuse(d, STATUS_BAD_ARGUMENT, "a user must be " AN_ID, word);
+}
+
 static enum status decode_user(struct decoding *d, struct text word)
 {
     const struct op_user *read = &d->scratch->user;
     if (word.length > 0 && word.bytes == read->word.bytes && word.length == read->word.length)
         d->request->user = read->id;
-    else if (!id_parse(word.bytes, word.length, &d->request->user))
-        return op_refuse(d, STATUS_BAD_ARGUMENT, "a user must be " AN_ID, word);
+    else
+        return op_decode_id(d, word, &d->request->user);
     return STATUS_OK;
 }
 
@@ -43,14 +50,32 @@ static void note_type(struct decoding *d, struct text word, uint16_t index)
     type->length = (uint8_t)(word.length + 1);
     memcpy(type->text, word.bytes, word.length);
     type->text[word.length] = ':';
+    uint8_t mask[8] = {0};
+    size_t first = type->length < 8 ? type->length : 8;
+    memset(mask, 0xff, first);
+    memcpy(&type->first_mask, mask, 8);
+    type->first = 0;
+    memcpy(&type->first, type->text, first);
 }
 
-/* Does the item have the type that was last found? */
+/*
+ * Does the item have the type that was last found? This runs for every item, so the first 8 bytes are
+ * compared as one number. Most types are not longer.
+ */
 static bool is_noted_type(const struct decoding *d, struct text word)
 {
     const struct op_type *type = &d->scratch->type;
-    return type->names == d->names && word.length > type->length &&
-           memcmp(word.bytes, type->text, type->length) == 0;
+    if (type->names != d->names || word.length <= type->length)
+        return false;
+    if (word.length >= 8) {
+        uint64_t first;
+        memcpy(&first, word.bytes, 8);
+        if (((first ^ type->first) & type->first_mask) != 0)
+            return false;
+        if (type->length <= 8)
+            return true;
+    }
+    return memcmp(word.bytes, type->text, type->length) == 0;
 }
 
 /*
@@ -169,6 +194,11 @@ static enum status take_name(struct decoding *d, struct text word, int known, en
 {
     const struct name *name = names_get(d->names, (uint8_t)known);
     d->request->name = (uint8_t)known;
+    if (name->role == NAME_KEPT && role == NAME_COUNTER)
+        return op_refuse(d, STATUS_NOT_A_COUNTER,
+                         "a counter must be one that clients add to, and this one is kept by the "
+                         "server",
+                         word);
     if (name->role != role)
         return op_refuse_name(d, role == NAME_KIND ? STATUS_NOT_A_KIND : STATUS_NOT_A_COUNTER, role,
                               word);
@@ -216,30 +246,67 @@ static enum status decode_delta(struct decoding *d, struct text word)
     return STATUS_OK;
 }
 
-/* Decodes all remaining words: items, and COLD after them if the operation takes it. */
+/* Decodes all remaining words: items, and the options after them if the operation takes any. */
 static enum status decode_rest(struct decoding *d, const struct text *words, uint32_t count)
 {
     enum status status =
-        d->spec->extra == EXTRA_COLD ? op_decode_cold(d, words, &count) : STATUS_OK;
+        d->spec->extra == EXTRA_FEED ? op_decode_feed(d, words, &count) : STATUS_OK;
     return status == STATUS_OK ? decode_items(d, words, count) : status;
 }
 
-/* To follow is a reaction like any other, on an item that stands for the user. */
-static RARE enum status find_follow(struct decoding *d)
+static enum status decode_comments(struct decoding *d, const struct text *words, uint32_t count)
 {
-    static const struct text followed = {OP_FOLLOWED_TYPE, sizeof OP_FOLLOWED_TYPE - 1},
-                             follow = {"follow", 6};
+    for (uint32_t i = 0; i < count; i++)
+        if (!op_is_comment(words[i]))
+            return op_refuse(d, STATUS_BAD_ARGUMENT,
+                             "a comment must be comment:ID, as in comment:7", words[i]);
+    return decode_items(d, words, count);
+}
+
+/* Decodes all remaining words: comments, and FOR after them. */
+static enum status decode_rest_comments(struct decoding *d, const struct text *words,
+                                        uint32_t count)
+{
+    enum status status = op_decode_reader(d, words, &count);
+    return status == STATUS_OK ? decode_comments(d, words, count) : status;
+}
+
+/* The first comment creates the type of comments, as the first like creates the type of its item. */
+static RARE enum status decode_comment_type(struct decoding *d)
+{
+    static const struct text name = {COMMENT_TYPE_NAME, sizeof COMMENT_TYPE_NAME - 1};
+    uint16_t type;
+    return decode_type(d, name, &type);
+}
+
+static uint16_t *type_place(struct hot_request *request)
+{
+    return request->action == HOT_TOP         ? &request->top.type
+           : hot_is_comments(request->action) ? &request->cards.type
+                                              : &request->list.type;
+}
+
+/* To follow or to block somebody is a reaction like any other, on an item that stands for the user. */
+static enum status find_user_kind(struct decoding *d, struct text word, uint16_t *users,
+                                  uint8_t *index)
+{
+    static const struct text followed = {OP_FOLLOWED_TYPE, sizeof OP_FOLLOWED_TYPE - 1};
     enum status status = STATUS_OK;
     int type = names_find_type(d->names, followed.bytes, followed.length);
-    int kind = names_find(d->names, follow.bytes, follow.length);
+    int kind = names_find(d->names, word.bytes, word.length);
     if (type < 0)
         status = ask_for(d, followed, NAME_TYPE, &type);
     if (kind < 0 && status == STATUS_OK)
-        status = ask_for(d, follow, NAME_KIND, &kind);
+        status = ask_for(d, word, NAME_KIND, &kind);
     bool known = kind >= 0 && names_get(d->names, (uint8_t)kind)->role == NAME_KIND;
-    d->request->list.type = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
-    d->request->list.follow = known ? (uint8_t)kind : NAME_UNKNOWN;
+    *users = type >= 0 ? (uint16_t)type : TYPE_UNKNOWN;
+    *index = known ? (uint8_t)kind : NAME_UNKNOWN;
     return status;
+}
+
+RARE enum status op_find_follow(struct decoding *d, uint16_t *followed_type, uint8_t *follow_kind)
+{
+    return find_user_kind(d, (struct text){"follow", 6}, followed_type, follow_kind);
 }
 
 static enum status decode_words(struct decoding *d, const struct text *args, uint32_t count)
@@ -264,15 +331,25 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
             status = decode_delta(d, *word++);
             break;
         case WORD_TYPE:
-            status = decode_type(d, *word++,
-                                 d->spec->action == HOT_TOP ? &d->request->top.type
-                                                            : &d->request->list.type);
+            status = decode_type(d, *word++, type_place(d->request));
             break;
         case WORD_ITEM:
             status = decode_items(d, word++, 1);
             break;
         case WORD_ITEMS:
             return decode_rest(d, word, (uint32_t)(end - word));
+        case WORD_COMMENT:
+            status = decode_comments(d, word++, 1);
+            break;
+        case WORD_COMMENTS:
+            return decode_rest_comments(d, word, (uint32_t)(end - word));
+        case WORD_TEXT:
+        case WORD_STATE:
+        case WORD_QUEUE:
+        case WORD_CURSOR:
+            status = op_decode_comment_word(d, (enum op_word) * what, *word);
+            word++;
+            break;
         case WORD_END:
         case WORD_TOTAL:
             ASSERT(!"an operation takes only words that are listed above");
@@ -282,15 +359,40 @@ static enum status decode_words(struct decoding *d, const struct text *args, uin
      * These are decoded in any case, because a LIMIT that is absent has a default. A cursor can only
      * be checked when all names are there.
      */
-    if (status == STATUS_OK && (word < end || d->spec->extra >= EXTRA_LIMIT) && !d->blocked)
+    if (status == STATUS_OK && (word < end || d->spec->extra >= EXTRA_DEPTH) && !d->blocked)
         status = op_decode_extra(d, word, (uint32_t)(end - word));
+    if (status == STATUS_OK && d->spec->action == HOT_COMMENT)
+        status = decode_comment_type(d);
     return status;
+}
+
+/* Gives a request about comments a detail, in which nothing is given. */
+static void begin_detail(struct decoding *d)
+{
+    d->detail = &d->scratch->details[d->scratch->details_used];
+    memset(d->detail, 0, sizeof *d->detail);
+    *hot_detail_place(d->request) = d->detail;
+    d->request->name = NAME_INDEX_COMMENT;
+}
+
+void op_limit_types(struct op_scratch *scratch, const struct hot_request *request,
+                    const struct names *names, const char *types)
+{
+    if (!hot_is_comments(request->action))
+        return;
+    ASSERT(scratch->details_used > 0);
+    struct hot_detail *detail = &scratch->details[scratch->details_used - 1];
+    ASSERT(hot_detail_of(request) == detail);
+    detail->types = types;
+    detail->names = names;
 }
 
 /* A write that changes nothing, such as adding 0, creates no names: they are limited and never removed. */
 static bool creates_names(const struct hot_request *request)
 {
-    return request->action == HOT_SET || (request->action == HOT_ADD && request->change.delta != 0);
+    return request->action == HOT_SET || request->action == HOT_COMMENT ||
+           request->action == HOT_SUBJECT_SET ||
+           (request->action == HOT_ADD && request->change.delta != 0);
 }
 
 /* All words are valid. If all names may be used, new names are created now, which is rare. */
@@ -303,6 +405,8 @@ static enum status decode_write(struct decoding *d, const struct text *args, uin
     if (d->unknown) {
         d->scratch->used = used;
         d->making = true;
+        if (d->detail != NULL)
+            begin_detail(d);
         status = decode_words(d, args, count);
         if (status == STATUS_OK && d->blocked)
             return STATUS_BLOCKED;
@@ -338,20 +442,35 @@ enum status op_decode(const struct op_spec *spec, const struct text *args, uint3
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request)
 {
-    bool half_option = spec->args_max != UINT16_MAX && (count - spec->args_min) % 2 != 0;
+    bool in_pairs = spec->args_max != UINT16_MAX && spec->extra < EXTRA_POST;
+    bool half_option = in_pairs && (count - spec->args_min) % 2 != 0;
     if (count < spec->args_min || count > spec->args_max || half_option)
         return op_refuse_arity(spec, scratch);
     begin_request(request, spec, time_s);
     struct decoding d = {.spec = spec, .names = names, .scratch = scratch, .request = request};
     uint32_t used = scratch->used;
-    enum status status = spec->action == HOT_FRIENDS ? find_follow(&d) : STATUS_OK;
+    enum status status = STATUS_OK;
+    if (hot_is_comments(spec->action)) {
+        if (scratch->details_used == LIMIT_BATCH)
+            return STATUS_MORE;
+        begin_detail(&d);
+    }
+    if (spec->action == HOT_FRIENDS)
+        status = op_find_follow(&d, &request->list.type, &request->list.follow);
+    if (spec->action == HOT_INBOX)
+        status =
+            find_user_kind(&d, (struct text){"block", 5}, &request->cards.type, &request->name);
     if (status == STATUS_OK)
         status = decode_words(&d, args, count);
     if (status == STATUS_OK && d.blocked)
         status = STATUS_BLOCKED;
+    if (status == STATUS_OK && d.detail != NULL && spec->items_max > 0)
+        status = op_check_comment(&d, args[op_items_at(spec)]);
     if (status == STATUS_OK && creates_names(request))
         status = decode_write(&d, args, count, used);
     if (status != STATUS_OK)
         scratch->used = used; /* drops the items before the word that is wrong */
+    else if (d.detail != NULL)
+        scratch->details_used++;
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * What may follow the words of an operation: TOKEN, COLD, LIMIT, CURSOR, SINCE and WINDOW, each with
- * its value.
+ * What may follow the words of an operation: TOKEN, COLD, FRIENDS, LIMIT, DEPTH, CURSOR, SINCE and
+ * WINDOW, each with its value. What only comments have is in comment_extra.c.
  */
 #include "op/decode.h"
 
@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/decimal.h"
+#include "op/comment_cursor.h"
 #include "op/cursor.h"
 #include "trend/trends.h"
 
@@ -30,21 +31,63 @@ static enum status decode_token(struct decoding *d, const struct text *words)
     return STATUS_OK;
 }
 
-enum status op_decode_cold(struct decoding *d, const struct text *words, uint32_t *items)
+#define LIMIT_DIGITS 9 /* the most digits of a number after a keyword, including leading zeros */
+
+bool op_read_number(struct text word, uint32_t least, uint32_t most, uint32_t *number)
 {
-    struct text last = words[*items - 1];
-    if (text_is(last, "COLD"))
-        return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
-    if (*items < 2 || !text_is(words[*items - 2], "COLD"))
-        return STATUS_OK;
-    d->request->read.memory_only = text_is(last, "skip");
-    if (!d->request->read.memory_only && !text_is(last, "ask"))
-        return op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", last);
-    *items -= 2;
-    return *items > 0 ? STATUS_OK : op_refuse_arity(d->spec, d->scratch);
+    uint64_t value = 0;
+    if (word.length > LIMIT_DIGITS || !decimal_read(word, most, &value) || value < least)
+        return false;
+    *number = (uint32_t)value;
+    return true;
 }
 
-#define LIMIT_DIGITS 9 /* the most digits of the number after LIMIT, including leading zeros */
+static enum status decode_cold(struct decoding *d, struct text word)
+{
+    d->request->read.memory_only = text_is(word, "skip");
+    return d->request->read.memory_only || text_is(word, "ask")
+               ? STATUS_OK
+               : op_refuse(d, STATUS_BAD_ARGUMENT, "COLD must be skip or ask", word);
+}
+
+#define TEXT(number)  TEXT_OF(number)
+#define TEXT_OF(what) #what
+
+static enum status decode_feed_friends(struct decoding *d, struct text word)
+{
+    uint32_t count = 0;
+    if (!op_read_number(word, 1, LIMIT_NAMED, &count))
+        return op_refuse(d, STATUS_BAD_ARGUMENT,
+                         "FRIENDS must be a number from 1 to " TEXT(LIMIT_NAMED), word);
+    d->request->read.friends = (uint8_t)count;
+    return op_find_follow(d, &d->request->read.follow_type, &d->request->read.follow);
+}
+
+/* The options are read from the last one to the first. */
+enum status op_decode_feed(struct decoding *d, const struct text *words, uint32_t *items)
+{
+    bool cold = false, friends = false;
+    enum status status = STATUS_OK;
+    struct text last = words[*items - 1];
+    if (text_is(last, "COLD"))
+        return decode_cold(d, last); /* its value is missing */
+    if (text_is(last, "FRIENDS"))
+        return decode_feed_friends(d, last);
+    while (status == STATUS_OK && *items >= 2) {
+        struct text keyword = words[*items - 2], value = words[*items - 1];
+        if (!cold && text_is(keyword, "COLD")) {
+            cold = true;
+            status = decode_cold(d, value);
+        } else if (!friends && text_is(keyword, "FRIENDS")) {
+            friends = true;
+            status = decode_feed_friends(d, value);
+        } else {
+            return STATUS_OK;
+        }
+        *items -= 2;
+    }
+    return status != STATUS_OK || *items > 0 ? status : op_refuse_arity(d->spec, d->scratch);
+}
 
 /* The limit of a request, if its action has one. */
 static uint32_t *limit_of(struct hot_request *request)
@@ -59,41 +102,61 @@ static uint32_t *limit_of(struct hot_request *request)
         return &request->top.limit;
     default:
         ASSERT((hot_flags(request->action) & HOT_IS_QUERY) != 0);
-        return &request->list.limit;
+        return hot_is_comments(request->action) ? &request->cards.limit : &request->list.limit;
     }
 }
 
-static enum status decode_limit(struct decoding *d, struct text word, uint32_t most)
+enum status op_decode_limit(struct decoding *d, struct text word)
 {
-    uint64_t value = 0;
-    if (word.length > LIMIT_DIGITS || !decimal_read(word, most, &value) || value == 0) {
+    uint32_t most = op_limit_max(d->spec);
+    if (!op_read_number(word, 1, most, limit_of(d->request))) {
         char expected[64];
         snprintf(expected, sizeof expected, "a LIMIT must be a number from 1 to %u", most);
         return op_refuse(d, STATUS_BAD_ARGUMENT, expected, word);
     }
-    *limit_of(d->request) = (uint32_t)value;
     return STATUS_OK;
 }
 
 /* How the extra words of a list are decoded; all zero: the operation has no list. */
 struct paging {
-    const char *keyword; /* the keyword before a cursor; NULL: there is none */
-    bool (*read)(struct hot_request *request, struct text text);
+    const char *keyword; /* the keyword of the other option; NULL: there is none */
+    bool (*read)(struct decoding *d, struct text text); /* reads its value */
     uint32_t usual;
     uint32_t most;
-    const char *cursor; /* what a cursor must be */
-    const char *words;  /* which words are expected */
+    const char *value; /* what that value must be */
+    const char *words; /* which words are expected */
 };
 
-static bool read_list_cursor(struct hot_request *request, struct text text)
+/* An empty cursor starts with the newest entry. */
+static bool read_list_cursor(struct decoding *d, struct text text)
 {
-    return cursor_read(request, text, &request->list.after);
+    return text.length == 0 || cursor_read(d->request, text, &d->request->list.after);
+}
+
+static bool read_round_cursor(struct decoding *d, struct text text)
+{
+    return text.length == 0 || cursor_read_round(d->request, text);
+}
+
+static bool read_mark(struct decoding *d, struct text text)
+{
+    return text.length == 0 || comment_cursor_read(d->request, text, &d->detail->after);
+}
+
+static bool read_depth(struct decoding *d, struct text text)
+{
+    d->request->list.second = text_is(text, "2");
+    return d->request->list.second || text_is(text, "1");
 }
 
 static const struct paging pagings[EXTRA_TOTAL] = {
-    [EXTRA_LIMIT] = {.usual = LIMIT_LIST_USUAL,
+    [EXTRA_DEPTH] = {.keyword = "DEPTH",
+                     .read = read_depth,
+                     .usual = LIMIT_LIST_USUAL,
                      .most = LIMIT_LIST,
-                     .words = "expected LIMIT and a number, at most once"},
+                     .value = "DEPTH must be 1 or 2",
+                     .words =
+                         "expected LIMIT and a number, or DEPTH and 1 or 2, each at most once"},
     [EXTRA_PIECE] = {.usual = LIMIT_REMOVAL_USUAL,
                      .most = LIMIT_REMOVAL,
                      .words = "expected LIMIT and a number, at most once"},
@@ -101,17 +164,25 @@ static const struct paging pagings[EXTRA_TOTAL] = {
                     .read = read_list_cursor,
                     .usual = LIMIT_LIST_USUAL,
                     .most = LIMIT_LIST,
-                    .cursor = "a CURSOR must be the cursor of an earlier page of the same list",
+                    .value = "a CURSOR must be the cursor of an earlier page of the same list",
                     .words =
                         "expected LIMIT and a number, or CURSOR and a cursor, each at most once"},
     [EXTRA_SINCE] = {.keyword = "SINCE",
-                     .read = cursor_read_round,
+                     .read = read_round_cursor,
                      .usual = LIMIT_CHANGES_USUAL,
                      .most = LIMIT_CHANGES,
-                     .cursor = "a SINCE must be the cursor of an earlier answer for the same user",
+                     .value = "a SINCE must be the cursor of an earlier answer for the same user",
                      .words =
                          "expected LIMIT and a number, or SINCE and a cursor, each at most once"},
     [EXTRA_WINDOW] = {.usual = LIMIT_TOP_USUAL, .most = LIMIT_TOP},
+    [EXTRA_CARDS] = {.keyword = "CURSOR",
+                     .read = read_mark,
+                     .usual = LIMIT_COMMENTS_USUAL,
+                     .most = LIMIT_COMMENTS,
+                     .value = "a CURSOR must be the cursor of an earlier page of the same list",
+                     .words =
+                         "expected LIMIT and a number, or CURSOR and a cursor, each at most once"},
+    [EXTRA_COMMENTS] = {.usual = LIMIT_COMMENTS_USUAL, .most = LIMIT_COMMENTS},
 };
 
 uint32_t op_limit_max(const struct op_spec *spec)
@@ -119,21 +190,22 @@ uint32_t op_limit_max(const struct op_spec *spec)
     return pagings[spec->extra].most;
 }
 
-/* Decodes LIMIT and cursor. The words that say which list it is were decoded before. */
+/* Decodes LIMIT and cursor or depth. The words that say which list it is were decoded before. */
 static enum status decode_page(struct decoding *d, const struct text *words, uint32_t count)
 {
     const struct paging *paging = &pagings[d->spec->extra];
     bool limited = false, seen = false;
     enum status status = STATUS_OK;
+    ASSERT(count % 2 == 0); /* op_decode refuses a keyword without a value */
     *limit_of(d->request) = paging->usual;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
-            status = decode_limit(d, words[i + 1], paging->most);
+            status = op_decode_limit(d, words[i + 1]);
         } else if (paging->keyword != NULL && !seen && text_is(words[i], paging->keyword)) {
             seen = true;
-            if (words[i + 1].length != 0 && !paging->read(d->request, words[i + 1]))
-                status = op_refuse(d, STATUS_BAD_ARGUMENT, paging->cursor, words[i + 1]);
+            if (!paging->read(d, words[i + 1]))
+                status = op_refuse(d, STATUS_BAD_ARGUMENT, paging->value, words[i + 1]);
         } else {
             status = op_refuse(d, STATUS_BAD_ARGUMENT, paging->words, words[i]);
         }
@@ -165,7 +237,7 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
     for (uint32_t i = 0; i < count && status == STATUS_OK; i += 2) {
         if (!limited && text_is(words[i], "LIMIT")) {
             limited = true;
-            status = decode_limit(d, words[i + 1], op_limit_max(d->spec));
+            status = op_decode_limit(d, words[i + 1]);
         } else if (!windowed && text_is(words[i], "WINDOW")) {
             windowed = true;
             status = decode_window(d, words[i + 1]);
@@ -181,19 +253,27 @@ static enum status decode_top(struct decoding *d, const struct text *words, uint
 
 enum status op_decode_extra(struct decoding *d, const struct text *words, uint32_t count)
 {
-    ASSERT(count % 2 == 0); /* op_decode refuses a keyword without a value */
     switch (d->spec->extra) {
     case EXTRA_TOKEN:
         return count > 0 ? decode_token(d, words) : STATUS_OK;
-    case EXTRA_LIMIT:
+    case EXTRA_DEPTH:
     case EXTRA_PIECE:
     case EXTRA_PAGE:
     case EXTRA_SINCE:
+    case EXTRA_CARDS:
         return decode_page(d, words, count);
     case EXTRA_WINDOW:
         return decode_top(d, words, count);
+    case EXTRA_POST:
+    case EXTRA_COMMENTS:
+    case EXTRA_ALL:
+    case EXTRA_REASON:
+    case EXTRA_SUBJECT:
+    case EXTRA_BAN:
+        return op_decode_comment_extra(d, words, count);
     case EXTRA_NONE:
-    case EXTRA_COLD:
+    case EXTRA_FEED:
+    case EXTRA_READER:
     case EXTRA_TOTAL:
         break;
     }

@@ -11,11 +11,18 @@
     }
 #define WORD_COUNT(...) sizeof((const uint8_t[])__VA_ARGS__)
 
-/* The highest number of extra words, if there is no WORD_ITEMS. */
+/* The highest number of extra words, if there is no WORD_ITEMS; UINT16_MAX: there is no bound. */
 #define EXTRA_WORDS(extra)                                                                         \
-    ((extra) == EXTRA_NONE                                                        ? 0              \
-     : (extra) == EXTRA_TOKEN || (extra) == EXTRA_LIMIT || (extra) == EXTRA_PIECE ? 2              \
-                                                                                  : 4)
+    ((extra) == EXTRA_NONE                                                         ? 0             \
+     : (extra) == EXTRA_ALL                                                        ? 1             \
+     : (extra) == EXTRA_TOKEN || (extra) == EXTRA_PIECE || (extra) == EXTRA_REASON ? 2             \
+     : (extra) == EXTRA_BAN                                                        ? 3             \
+     : (extra) == EXTRA_COMMENTS                                                   ? 13            \
+     : (extra) == EXTRA_POST                                                       ? UINT16_MAX    \
+                                                                                   : 4)
+#define ARGS_MAX(items, words, extra)                                                              \
+    ((items) > 1 || EXTRA_WORDS(extra) == UINT16_MAX ? UINT16_MAX                                  \
+                                                     : (uint16_t)((words) + EXTRA_WORDS(extra)))
 
 const struct op_spec op_specs[] = {
 #define OP(code, op_name, op_action, op_shape, op_words, op_extra, args, items, text)              \
@@ -27,7 +34,7 @@ const struct op_spec op_specs[] = {
      .extra = EXTRA_##op_extra,                                                                    \
      .items_max = items,                                                                           \
      .args_min = WORD_COUNT(op_words),                                                             \
-     .args_max = (items) > 1 ? UINT16_MAX : WORD_COUNT(op_words) + EXTRA_WORDS(EXTRA_##op_extra),  \
+     .args_max = ARGS_MAX(items, WORD_COUNT(op_words), EXTRA_##op_extra),                          \
      .words = op_words},
 #define ROUTE(code, method, path, words)
 #include "op/op.def"

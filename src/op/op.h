@@ -14,6 +14,7 @@
 #include "base/names.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "hot/comments.h"
 #include "hot/hot.h"
 
 /* Indices that no type and no name ever has. They stand for one that no write has used yet. */
@@ -41,20 +42,34 @@ enum op_word {
     WORD_DELTA,       /* a signed number */
     WORD_TYPE,
     WORD_ITEM,
-    WORD_ITEMS, /* one item or more, up to items_max; no other word follows */
+    WORD_ITEMS,    /* one item or more, up to items_max; no other word follows */
+    WORD_COMMENT,  /* comment:ID */
+    WORD_COMMENTS, /* the same, one or more, as WORD_ITEMS */
+    WORD_TEXT,     /* of a comment: any UTF-8 */
+    WORD_STATE,    /* visible, pending, hidden or shadow */
+    WORD_QUEUE,    /* pending, hidden or reported */
+    WORD_CURSOR,   /* of an inbox */
     WORD_TOTAL,
 };
 
-/* What may follow the words: pairs of a keyword and its value, in any order. */
+/* What may follow the words: keywords, most of them with a value, in any order. */
 enum op_extra {
     EXTRA_NONE,
     EXTRA_TOKEN,  /* TOKEN and a token */
-    EXTRA_COLD,   /* after WORD_ITEMS: COLD and skip or ask */
-    EXTRA_LIMIT,  /* LIMIT and a number */
-    EXTRA_PIECE,  /* the same; the number says how much to remove */
+    EXTRA_FEED,   /* after WORD_ITEMS: COLD and skip or ask, FRIENDS and a number */
+    EXTRA_READER, /* after WORD_COMMENTS: FOR and a user */
+    EXTRA_DEPTH,  /* LIMIT and a number, DEPTH and 1 or 2; these and the rest are always decoded */
+    EXTRA_PIECE,  /* LIMIT and a number, which says how much to remove */
     EXTRA_PAGE,   /* LIMIT and a number, CURSOR and a cursor */
     EXTRA_SINCE,  /* LIMIT and a number, SINCE and a cursor */
     EXTRA_WINDOW, /* LIMIT and a number, WINDOW and hour, day or week */
+    EXTRA_CARDS,  /* as EXTRA_PAGE, for lists of comments */
+    EXTRA_POST,   /* TOKEN and a token, MENTION and users, EXTRA and a JSON value */
+    EXTRA_COMMENTS, /* BY, FOR, REPLIES, LIMIT, CURSOR and AT, each with a value; ALL */
+    EXTRA_ALL,      /* ALL */
+    EXTRA_REASON,   /* REASON and a text */
+    EXTRA_SUBJECT,  /* OWNER and a user, MODE and open, held, readonly or closed */
+    EXTRA_BAN,      /* UNTIL and a time; SHADOW */
     EXTRA_TOTAL,
 };
 
@@ -65,13 +80,22 @@ enum op_shape {
     SHAPE_REMOVAL, /* how many were removed, and whether there may be more */
     SHAPE_FLAGS,   /* for each item: yes or no */
     SHAPE_COUNTS,  /* for each item: its counters */
-    SHAPE_FEED,    /* for each item: kinds of reactions, and its counters */
+    SHAPE_FEED,    /* for each item: kinds of reactions, its counters, and friends if asked for */
     SHAPE_ITEMS,   /* a page of items with times, and a cursor */
     SHAPE_USERS,   /* a page of users with times, and a cursor */
-    SHAPE_FRIENDS, /* users with times; there are no pages */
+    SHAPE_FRIENDS, /* users with times, and with DEPTH 2 through whom; there are no pages */
     SHAPE_CHANGES, /* what was set and cleared, and a cursor */
     SHAPE_RANKED,  /* items with values */
     SHAPE_NAMES,   /* all names */
+    SHAPE_DONE,    /* whether anything was changed, without a counter */
+    /* Comments: op/comment_reply.h writes these for all faces. */
+    SHAPE_POSTED,    /* a comment, its floor and its state */
+    SHAPE_COMMENTS,  /* a page of comments, two cursors, and their subject */
+    SHAPE_CARDS,     /* cards */
+    SHAPE_CARD_LIST, /* a page of cards, and a cursor */
+    SHAPE_INBOX,     /* a page of an inbox, a cursor, and how many entries are unread */
+    SHAPE_VERSIONS,  /* texts with times */
+    SHAPE_SUBJECT,   /* a subject */
     SHAPE_TOTAL,
 };
 
@@ -101,6 +125,29 @@ static inline bool op_removes(const struct op_spec *spec)
     return (hot_flags(spec->action) & HOT_REMOVES) != 0;
 }
 
+/* May only moderators use it? */
+static inline bool op_moderates(const struct op_spec *spec)
+{
+    switch (spec->action) {
+    case HOT_MODERATE:
+    case HOT_PIN:
+    case HOT_UNPIN:
+    case HOT_SUBJECT_SET:
+    case HOT_QUEUE:
+    case HOT_BAN:
+    case HOT_PURGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Is this word an item or items? */
+static inline bool op_word_is_item(enum op_word word)
+{
+    return word == WORD_ITEM || word == WORD_ITEMS || word == WORD_COMMENT || word == WORD_COMMENTS;
+}
+
 /* Does it act for a user? If so, the user is its first word. */
 static inline bool op_has_user(const struct op_spec *spec)
 {
@@ -111,7 +158,7 @@ static inline bool op_has_user(const struct op_spec *spec)
 static inline uint32_t op_items_at(const struct op_spec *spec)
 {
     uint32_t at = 0;
-    while (at < spec->args_min && spec->words[at] != WORD_ITEM && spec->words[at] != WORD_ITEMS)
+    while (at < spec->args_min && !op_word_is_item((enum op_word)spec->words[at]))
         at++;
     return at;
 }
@@ -123,6 +170,8 @@ struct op_type {
     bool allowed;                     /* writes may use it */
     uint8_t length;                   /* the length of the text, with the colon after the type */
     char text[LIMIT_NAME_LENGTH + 1]; /* no terminator */
+    uint64_t first;                   /* the first 8 bytes of the text, with 0 after its end */
+    uint64_t first_mask;              /* which bits of them belong to the text */
 };
 
 /* A user that was decoded already, and the word that it was decoded from. */
@@ -132,20 +181,26 @@ struct op_user {
 };
 
 /*
- * Items and answers of the requests of one batch, and the sentence of the last refusal. All zero at
- * first.
+ * Items, answers and details of the requests of one batch, and the sentence of the last refusal. All zero
+ * at first. Between batches the caller calls op_scratch_clear.
  */
 struct op_scratch {
-    uint32_t
-        used; /* how many items and answers are in use; the caller sets it to 0 between batches */
+    uint32_t used; /* how many items and answers are in use */
+    uint32_t details_used;
     struct op_type type;
     struct op_user user; /* the user of the next words, if the caller decoded it; else all zero */
     struct item items[LIMIT_BATCH_ITEMS];
     struct hot_answer answers[LIMIT_BATCH_ITEMS];
+    struct hot_detail details[LIMIT_BATCH];
     char sentence[256];
     struct text wrong; /* the word that was refused last, or its beginning; callers may clear it */
     size_t subject; /* how many bytes of the sentence name it: "a user" of "a user must be …" */
 };
+
+static inline void op_scratch_clear(struct op_scratch *scratch)
+{
+    scratch->used = scratch->details_used = 0;
+}
 
 extern const struct op_spec op_specs[]; /* the index is an enum op_code */
 
@@ -168,13 +223,20 @@ static inline enum op_shape op_shape(const struct hot_request *request)
  * status: the reason is in scratch->sentence, in terms of RESP; with `wrong` and `subject` a caller
  * can say it in its own terms. Only a request that is OK uses room of the scratch.
  *
- * SET and ADD create the names they use (names_intern), after all their words are decoded and all
- * their names may be used. Any other operation with a name that does not exist is a request for
+ * SET, ADD, COMMENT and SUBJECT_SET create the names they use (names_intern), after all their words are
+ * decoded and all their names may be used. Any other operation with a name that does not exist is a request for
  * nothing. Before a name counts as absent, the back end of the names is asked, if there is one.
  */
 enum status op_decode(const struct op_spec *spec, const struct text *args, uint32_t count,
                       struct names *names, uint32_t time_s, struct op_scratch *scratch,
                       struct hot_request *request);
+
+/*
+ * Limits a request about comments to subjects of these types (hot_detail_allows). The request was decoded
+ * last with this scratch. Any other request is left as it is.
+ */
+void op_limit_types(struct op_scratch *scratch, const struct hot_request *request,
+                    const struct names *names, const char *types);
 
 /*
  * Makes a COUNTS that the server itself adds (hot_request.own), for an item that was decoded already.

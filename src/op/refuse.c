@@ -28,6 +28,16 @@ enum status op_refuse(struct decoding *d, enum status status, const char *expect
     return status;
 }
 
+enum status op_refuse_saying(struct decoding *d, enum status status, const char *sentence,
+                             struct text word)
+{
+    const char *must = strstr(sentence, " must ");
+    d->scratch->wrong = word;
+    d->scratch->subject = must != NULL ? (size_t)(must - sentence) : 0;
+    snprintf(d->scratch->sentence, sizeof d->scratch->sentence, "%s", sentence);
+    return status;
+}
+
 enum status op_refuse_arity(const struct op_spec *spec, struct op_scratch *scratch)
 {
     snprintf(scratch->sentence, sizeof scratch->sentence,

@@ -16,18 +16,28 @@ struct target {
     uint32_t now_s;
 };
 
-static enum status target_apply(const struct target *target, const struct window *window,
-                                char *problem, size_t size)
+static enum status apply_to_store(struct store_applier *applier, struct window *window,
+                                  char *problem, size_t size)
+{
+    char why[256] = "";
+    enum status status = window_make_rows(window, why, sizeof why);
+    if (status == STATUS_OK)
+        status = store_apply(applier, &window->changes);
+    if (status != STATUS_OK)
+        snprintf(problem, size, "events could not be written to the store: %s",
+                 why[0] != '\0' ? why : status_sentence(status));
+    return status;
+}
+
+static enum status target_apply(const struct target *target, struct window *window, char *problem,
+                                size_t size)
 {
     const struct store_changes *changes = &window->changes;
     enum status status = STATUS_OK;
     if (target->filters != NULL)
         filters_before(target->filters, changes);
     if (target->applier != NULL)
-        status = store_apply(target->applier, changes);
-    if (status != STATUS_OK)
-        snprintf(problem, size, "events could not be written to the store: %s",
-                 status_sentence(status));
+        status = apply_to_store(target->applier, window, problem, size);
     if (status != STATUS_OK)
         return status;
     if (target->filters != NULL)

@@ -15,10 +15,12 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
-#define FOLD_MAGIC   0x666f6c64U
-#define ROWS_MIN     64 /* smallest size of each array: any single event fits */
-#define ROWS_MAX     (1U << 30)
-#define BUDGET_SHARE 16 /* this fraction of the budget is taken at the beginning */
+#define FOLD_MAGIC     0x666f6c64U
+#define ROWS_MIN       64 /* smallest size of each array: any single event fits */
+#define ROWS_MAX       (1U << 30)
+#define BUDGET_SHARE   16 /* this fraction of the budget is taken at the beginning */
+#define BODIES_SHARE   64 /* bodies of one window may take this fraction of the budget */
+#define COMMENTS_SHARE 64 /* and rows of comments this fraction */
 
 _Static_assert(1 + LIMIT_EXCLUSIVE <= ROWS_MIN, "an empty window takes any event");
 _Static_assert((ROWS_MIN & (ROWS_MIN - 1)) == 0, "indexes are masked");
@@ -41,6 +43,11 @@ struct fold {
     struct memory_budget *budget;
     size_t events_max;
     size_t events;
+    size_t bodies_max;         /* at least LIMIT_EVENT_BODY: an empty window takes any event */
+    size_t bodies;             /* bytes of bodies */
+    struct comments *comments; /* may be NULL */
+    size_t work_max; /* bytes for rows of comments, which are charged; 0 without comments */
+    size_t work;     /* about how many of them are needed */
     uint64_t seed;
     struct rows reactions; /* of struct store_reaction; time_s 0: absent at this point */
     struct rows counts;    /* of struct store_count */
@@ -158,6 +165,22 @@ static bool fold_first_rows(struct fold *fold)
     return true;
 }
 
+static size_t bodies_bound(const struct memory_budget *budget)
+{
+    uint64_t share = budget->limit / BODIES_SHARE;
+    return share > FOLD_BODIES_MAX    ? FOLD_BODIES_MAX
+           : share > LIMIT_EVENT_BODY ? (size_t)share
+                                      : LIMIT_EVENT_BODY;
+}
+
+static size_t work_bound(const struct memory_budget *budget)
+{
+    uint64_t share = budget->limit / COMMENTS_SHARE;
+    return share > FOLD_COMMENTS_MAX   ? FOLD_COMMENTS_MAX
+           : share > FOLD_COMMENTS_MIN ? (size_t)share
+                                       : FOLD_COMMENTS_MIN;
+}
+
 struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t seed)
 {
     ASSERT(events_max > 0);
@@ -172,6 +195,7 @@ struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t 
         .magic = FOLD_MAGIC,
         .budget = budget,
         .events_max = events_max,
+        .bodies_max = bodies_bound(budget),
         .seed = seed,
         .reactions = {.row_bytes = sizeof(struct store_reaction), .indexed = true},
         .counts = {.row_bytes = sizeof(struct store_count), .indexed = true},
@@ -184,6 +208,17 @@ struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t 
     return NULL;
 }
 
+bool fold_set_comments(struct fold *fold, struct comments *comments)
+{
+    ASSERT(fold->comments == NULL && fold->events == 0);
+    size_t work_max = work_bound(fold->budget);
+    if (!memory_charge(fold->budget, work_max))
+        return false;
+    fold->comments = comments;
+    fold->work_max = work_max;
+    return true;
+}
+
 void fold_free(struct fold *fold)
 {
     if (fold == NULL)
@@ -193,7 +228,7 @@ void fold_free(struct fold *fold)
     rows_free(&fold->counts, fold->budget);
     rows_free(&fold->names, fold->budget);
     rows_free(&fold->tokens, fold->budget);
-    memory_release(fold->budget, sizeof(*fold));
+    memory_release(fold->budget, sizeof(*fold) + fold->work_max);
     fold->magic = 0;
     free(fold);
 }
@@ -251,6 +286,13 @@ static bool reaction_put(struct fold *fold, const struct event *event, uint8_t k
     return changes;
 }
 
+/* A comment that is voted on is read and written when the window is applied. */
+static void count_work(struct fold *fold, struct item item)
+{
+    if (fold->comments != NULL && item.type == comments_type(fold->comments))
+        fold->work += COMMENTS_VOTE_COST;
+}
+
 static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t delta)
 {
     struct rows *rows = &fold->counts;
@@ -261,6 +303,7 @@ static void count_add(struct fold *fold, struct item item, uint8_t name, int64_t
         if ((uint32_t)value <= rows->floor) {
             counts[row_make(rows, slot, hash)] =
                 (struct store_count){.item = item, .name = name, .value = delta};
+            count_work(fold, item);
             return;
         }
         struct store_count *row = &counts[(uint32_t)value - rows->floor - 1];
@@ -290,18 +333,21 @@ static enum status add_reaction(struct fold *fold, const struct event *event)
     return STATUS_OK;
 }
 
+static void add_token(struct fold *fold, const struct store_token *token)
+{
+    ASSERT(fold->tokens.used < fold->tokens.capacity);
+    ((struct store_token *)fold->tokens.at)[fold->tokens.used++] = *token;
+}
+
 static enum status add_addition(struct fold *fold, const struct event *event)
 {
     if (!rows_reserve(fold, &fold->counts, 1) || !rows_reserve(fold, &fold->tokens, 1))
         return STATUS_NO_MEMORY;
     count_add(fold, event->item, event->name, event->delta);
-    ASSERT(fold->tokens.used < fold->tokens.capacity);
     if (event->has_token)
-        ((struct store_token *)fold->tokens.at)[fold->tokens.used++] = (struct store_token){
-            .token = {event->token[0], event->token[1]},
-            .time_s = event->time_s,
-            .item = event->item,
-        };
+        add_token(fold, &(struct store_token){.token = {event->token[0], event->token[1]},
+                                              .time_s = event->time_s,
+                                              .item = event->item});
     return STATUS_OK;
 }
 
@@ -315,7 +361,44 @@ static enum status add_name(struct fold *fold, const struct event *event)
     *name = (struct store_name){
         .role = event->name, .length = event->text_length, .index = event->index};
     memcpy(name->text, event->text, event->text_length);
+    if (fold->comments != NULL)
+        comments_define(fold->comments, event);
     return STATUS_OK;
+}
+
+/* Counters and tokens of an event about comments are like those of any other event. */
+static enum status add_effect(struct fold *fold, const struct event *event)
+{
+    struct comments_effect effect;
+    size_t cost = comments_cost(event);
+    if ((fold->events > 0 && cost > fold->work_max - fold->work) ||
+        !rows_reserve(fold, &fold->counts, 2) || !rows_reserve(fold, &fold->tokens, 1))
+        return STATUS_NO_MEMORY;
+    enum status status = comments_add(fold->comments, event, &effect);
+    if (status != STATUS_OK)
+        return status;
+    fold->work += cost;
+    if (effect.subject_delta != 0)
+        count_add(fold, effect.subject, NAME_INDEX_COMMENT, effect.subject_delta);
+    if (effect.root_delta != 0)
+        count_add(fold, effect.root, NAME_INDEX_COMMENT, effect.root_delta);
+    if (effect.has_token)
+        add_token(fold, &(struct store_token){.token = {effect.token[0], effect.token[1]},
+                                              .time_s = event->time_s,
+                                              .item = event->item,
+                                              .value = effect.comment});
+    return STATUS_OK;
+}
+
+static enum status add_comment(struct fold *fold, const struct event *event)
+{
+    ASSERT(event->body_length > 0 && event->body_length <= LIMIT_EVENT_BODY);
+    if (event->body_length > fold->bodies_max - fold->bodies)
+        return STATUS_NO_MEMORY;
+    enum status status = fold->comments != NULL ? add_effect(fold, event) : STATUS_OK;
+    if (status == STATUS_OK)
+        fold->bodies += event->body_length;
+    return status;
 }
 
 enum status fold_add(struct fold *fold, const struct event *event)
@@ -335,6 +418,9 @@ enum status fold_add(struct fold *fold, const struct event *event)
     case EVENT_DEFINE:
         status = add_name(fold, event);
         break;
+    case EVENT_COMMENT:
+        status = add_comment(fold, event);
+        break;
     default:
         status = STATUS_DAMAGED;
         break;
@@ -345,12 +431,18 @@ enum status fold_add(struct fold *fold, const struct event *event)
 
 bool fold_is_full(const struct fold *fold)
 {
-    return fold->events >= fold->events_max;
+    return fold->events >= fold->events_max || fold->bodies >= fold->bodies_max ||
+           (fold->comments != NULL && fold->work >= fold->work_max);
 }
 
 size_t fold_events(const struct fold *fold)
 {
     return fold->events;
+}
+
+size_t fold_bodies(const struct fold *fold)
+{
+    return fold->bodies;
 }
 
 /*
@@ -383,7 +475,7 @@ static size_t counts_close_gaps(struct store_count *rows, size_t count)
 void fold_take(struct fold *fold, uint64_t position, struct store_changes *changes)
 {
     CHECK_MAGIC(fold, FOLD_MAGIC);
-    ASSERT(fold->events <= fold->events_max);
+    ASSERT(fold->events <= fold->events_max && fold->bodies <= fold->bodies_max);
     ASSERT(!fold->taken);
     fold->taken = true;
     size_t kept = reactions_part(fold->reactions.at, fold->reactions.used);
@@ -413,5 +505,9 @@ void fold_clear(struct fold *fold)
     rows_clear(&fold->names);
     rows_clear(&fold->tokens);
     fold->events = 0;
+    fold->bodies = 0;
+    fold->work = 0;
+    if (fold->comments != NULL)
+        comments_clear(fold->comments);
     fold->taken = false;
 }

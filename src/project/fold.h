@@ -11,7 +11,12 @@
  *
  * One thread owns and uses a fold. Its memory is charged to the budget: a share of it at the
  * beginning, so that windows stay large even when the budget is used up, and more as it grows, up
- * to the size at which fold_is_full is true.
+ * to the size at which fold_is_full is true. A window is also full after so many bytes of bodies of
+ * long events (journal/event.h): FOLD_BODIES_MAX, or a small share of the budget if that is less.
+ *
+ * Events about comments are handed on to a `struct comments` (comments.h), if there is one. The memory for their
+ * rows, and for those of comments that are voted on, is bounded by FOLD_COMMENTS_MAX or a small share of the
+ * budget, which is charged at the beginning; a window is full when it needs about so much.
  */
 #ifndef LAUD_PROJECT_FOLD_H
 #define LAUD_PROJECT_FOLD_H
@@ -22,7 +27,12 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "journal/event.h"
+#include "project/comments.h"
 #include "store/store.h"
+
+#define FOLD_BODIES_MAX   MIB(4)   /* most bytes of bodies in one window */
+#define FOLD_COMMENTS_MAX MIB(16)  /* most bytes for the rows of comments in one window */
+#define FOLD_COMMENTS_MIN KIB(256) /* any single event needs less */
 
 struct fold;
 
@@ -32,6 +42,11 @@ struct fold;
  * memory.
  */
 struct fold *fold_new(struct memory_budget *budget, size_t events_max, uint64_t seed);
+/*
+ * From now on `comments`, which must outlive the fold, gets the events about comments. Without this call they
+ * only count as bytes. False: there is no memory.
+ */
+bool fold_set_comments(struct fold *fold, struct comments *comments);
 void fold_free(struct fold *fold);
 
 /*
@@ -43,6 +58,7 @@ void fold_free(struct fold *fold);
 enum status fold_add(struct fold *fold, const struct event *event);
 bool fold_is_full(const struct fold *fold);
 size_t fold_events(const struct fold *fold); /* events added since the last clear */
+size_t fold_bodies(const struct fold *fold); /* bytes of their bodies */
 
 /*
  * Returns the net effect, in the order in which the keys first occurred. It is valid until the

@@ -48,6 +48,7 @@ struct projector {
     uint64_t event_bytes;         /* bytes of all events read since the start */
     uint64_t oldest_ms;           /* events that are not applied are not older than this */
     bool stopping;
+    bool requested; /* a checkpoint is requested */
     pthread_t thread;
 };
 
@@ -77,6 +78,9 @@ enum projector_step projector_step(struct projector *projector);
 
 /* Makes a checkpoint, also if none is due. STEP_MOVED: it was made. */
 enum projector_step projector_checkpoint(struct projector *projector);
+
+/* Is a checkpoint requested that was not made yet? */
+bool projector_is_requested(struct projector *projector);
 
 /*
  * Does a little work on the filters (filters_move), if there is some to do and it is time again.

@@ -46,6 +46,7 @@ static bool projector_init(struct projector *projector, char *problem, size_t si
         .token_ttl_s = options->token_ttl_s,
         .changes_ttl_s = options->changes_ttl_s,
         .seed = options->seed,
+        .comments = options->comments,
     };
     if (window_open(&projector->window, &window, position, problem, size) != STATUS_OK)
         return false;
@@ -109,6 +110,14 @@ static bool is_wanted(struct projector *projector, uint64_t position)
     return wanted;
 }
 
+bool projector_is_requested(struct projector *projector)
+{
+    pthread_mutex_lock(&projector->lock);
+    bool requested = projector->requested;
+    pthread_mutex_unlock(&projector->lock);
+    return requested;
+}
+
 /* Waits until this time or until the projector has to stop. True: it has to stop. */
 static bool wait_until(struct projector *projector, uint64_t until_ms)
 {
@@ -136,7 +145,8 @@ static bool wait_for_window(struct projector *projector, uint64_t began_ms)
         projector_tidy(projector, full);
         bool wanted = is_wanted(projector, position);
         uint64_t now = now_ms();
-        if (full || now >= due_ms || (wanted && view.available > position))
+        if (full || now >= due_ms || (wanted && view.available > position) ||
+            projector_is_requested(projector))
             return false;
         uint64_t until_ms = projector->tidying && now + TIDY_MS < due_ms ? now + TIDY_MS : due_ms;
         uint64_t beyond = wanted ? position : position + projector->window_bytes - 1;
@@ -259,6 +269,15 @@ bool projector_reach(struct projector *projector, uint64_t position, unsigned ti
         projector->wanted = 0;
     pthread_mutex_unlock(&projector->lock);
     return reached;
+}
+
+void projector_request_checkpoint(struct projector *projector)
+{
+    CHECK_MAGIC(projector, PROJECTOR_MAGIC);
+    pthread_mutex_lock(&projector->lock);
+    projector->requested = true;
+    pthread_mutex_unlock(&projector->lock);
+    source_wake(projector->options.source);
 }
 
 void projector_stop(struct projector *projector)

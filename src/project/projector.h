@@ -19,13 +19,24 @@
 #include "base/status.h"
 #include "filter/filters.h"
 #include "journal/source.h"
+#include "project/comments.h"
 #include "project/state.h"
 #include "store/store.h"
 #include "time/timeline.h"
 #include "trend/trends.h"
 
-/* The projector's thread calls this after each window and when its state changes. */
+/*
+ * The projector's thread calls this after each window, before projector_reach returns for its position, and when
+ * its state changes.
+ */
 typedef void projector_moved_fn(void *context, uint64_t position);
+
+/*
+ * The projector's thread calls this after a window is applied and before its position is published: rows of
+ * comments of these parents (subjects, and the items of roots) have changed in the store. Code that caches
+ * such rows discards them now. It is not called if there are none.
+ */
+typedef void projector_parents_fn(void *context, const struct item *parents, size_t count);
 
 /*
  * The projector's thread calls this in a checkpoint, when the store is flushed at this position and
@@ -33,6 +44,13 @@ typedef void projector_moved_fn(void *context, uint64_t position);
  * the store saves it now.
  */
 typedef void projector_save_fn(void *context, uint64_t position);
+
+/*
+ * The projector's thread calls this at the end of a checkpoint that was requested with
+ * projector_request_checkpoint: the store is flushed at this position, all files are saved, and no
+ * journal segment is removed before it returns.
+ */
+typedef void projector_staged_fn(void *context, uint64_t position);
 
 /*
  * The projector's thread calls this once if it fails for good: nothing more is written to the store
@@ -64,9 +82,15 @@ struct projector_options {
     uint64_t seed;             /* a secret random number, see fold.h */
     /* True: nothing is acknowledged, so the journal keeps all events. */
     bool keep_journal;
+    /* So many bytes of journal are kept although they are not needed any more. */
+    uint64_t history_bytes;
+    /* What the projector needs for comments; all zero: it ignores them. */
+    struct comments_options comments;
     projector_moved_fn *moved;
-    projector_save_fn *save;     /* may be NULL, like `moved` */
-    projector_failed_fn *failed; /* may be NULL */
+    projector_parents_fn *parents; /* may be NULL */
+    projector_save_fn *save;       /* may be NULL, like `moved` */
+    projector_staged_fn *staged;   /* may be NULL */
+    projector_failed_fn *failed;   /* may be NULL */
     void *context;
 };
 
@@ -100,6 +124,11 @@ void projector_stats(struct projector *projector, struct projector_stats *out);
  * not within the time, or at present not at all. Any thread may call.
  */
 bool projector_reach(struct projector *projector, uint64_t position, unsigned timeout_ms);
+/*
+ * Requests a checkpoint now, after which `staged` is called once. While the projector can make no
+ * checkpoint, which projector_stats reports, the request waits. Any thread may call.
+ */
+void projector_request_checkpoint(struct projector *projector);
 /*
  * Applies everything that was appended, for at most a few seconds, makes a checkpoint and ends the
  * thread. The journal must still be open, and nobody may append to it any more. Frees the

@@ -1,11 +1,12 @@
 /*
  * The work of the projector, in an order that makes it safe to be killed at any point:
  *
- *     a window   read and fold, filters_before, apply (data and position together), filters_after,
- *                count it on the windowed boards
+ *     a window   read and fold, filters_before, make the rows of comments, apply (data, rows and
+ *                position together), filters_after, count it on the windowed boards, let others
+ *                discard what they cache of the rows of comments, publish the position
  *     checkpoint flush the store (position D), save the windowed boards (position T = D), let
- *                others save their files, save the filters (position F = D), acknowledge the
- *                events before the lower of T and F
+ *                others save their files, save the filters (position F = D), let a backup link
+ *                all files, acknowledge the events before the lower of T and F
  *
  * After a crash the store has the position of its last flush, D. The files of boards and filters
  * have the same position or an earlier one, because they are written after the flush. The journal
@@ -134,7 +135,7 @@ static void publish(struct projector *projector)
     stats->windows++;
     stats->events += window_events(window);
     stats->changes += changes->user.reaction_count + changes->item.count_count +
-                      changes->name_count + changes->item.token_count;
+                      changes->name_count + changes->item.token_count + changes->row_count;
     pthread_cond_broadcast(&projector->reached);
     projector->oldest_ms = window->more ? (uint64_t)window->next_s * 1000 : projector->read_ms;
     pthread_mutex_unlock(&projector->lock);
@@ -151,22 +152,41 @@ static void count_window(struct projector *projector)
                      (uint32_t)(projector->read_ms / 1000));
 }
 
+/* Whoever caches rows of comments discards them before anybody can rely on the new position. */
+static void tell_parents(struct projector *projector)
+{
+    size_t count = 0;
+    if (projector->window.comments == NULL || projector->options.parents == NULL)
+        return;
+    const struct item *parents = comments_parents(projector->window.comments, &count);
+    if (count > 0)
+        projector->options.parents(projector->options.context, parents, count);
+}
+
 static enum projector_step window_finish(struct projector *projector)
 {
     ASSERT(projector->pending && !projector->failed);
-    enum status status = store_apply(projector->options.applier, &projector->window.changes);
+    char problem[256] = "";
+    enum status status = window_make_rows(&projector->window, problem, sizeof problem);
+    if (status == STATUS_DAMAGED)
+        return step_fail(projector, "events could not be applied to the store", problem);
+    if (status != STATUS_OK)
+        return store_refused(projector, "comments could not be read from the store", status);
+    io_fault_point("project.rows");
+    status = store_apply(projector->options.applier, &projector->window.changes);
     if (status != STATUS_OK)
         return store_refused(projector, "events could not be written to the store", status);
     io_fault_point("project.applied");
     filters_after(projector->options.filters, &projector->window.changes);
     io_fault_point("project.after");
     count_window(projector);
+    tell_parents(projector);
+    if (projector->options.moved != NULL) /* first, so that whoever waits for it finds it done */
+        projector->options.moved(projector->options.context, projector->window.changes.position);
     publish(projector);
     window_clear(&projector->window);
     projector->pending = false;
     projector_set_state(projector, PROJECTOR_OK);
-    if (projector->options.moved != NULL)
-        projector->options.moved(projector->options.context, position_of(projector));
     return STEP_MOVED;
 }
 
@@ -230,12 +250,25 @@ static void acknowledge(struct projector *projector)
     if (projector->options.keep_journal)
         return;
     io_fault_point("project.forget");
-    ASSERT(projector_saved(projector) <= position_of(projector));
-    enum status status = source_acknowledge(projector->options.source, projector_saved(projector));
+    uint64_t saved = projector_saved(projector), history = projector->options.history_bytes;
+    ASSERT(saved <= position_of(projector));
+    enum status status =
+        source_acknowledge(projector->options.source, saved > history ? saved - history : 0);
     if (status != STATUS_OK)
         log_warn("projector: old journal segments could not be removed: %s",
                  status_sentence(status));
     io_fault_point("project.forgotten");
+}
+
+/* A request that arrives meanwhile is for the next checkpoint. */
+static void stage(struct projector *projector)
+{
+    pthread_mutex_lock(&projector->lock);
+    bool requested = projector->requested;
+    projector->requested = false;
+    pthread_mutex_unlock(&projector->lock);
+    if (requested && projector->options.staged != NULL)
+        projector->options.staged(projector->options.context, position_of(projector));
 }
 
 enum projector_step projector_checkpoint(struct projector *projector)
@@ -250,6 +283,7 @@ enum projector_step projector_checkpoint(struct projector *projector)
     if (projector->options.save != NULL)
         projector->options.save(projector->options.context, position_of(projector));
     save_filters(projector);
+    stage(projector);
     acknowledge(projector);
     projector->checkpoint_next = position_of(projector) + projector->options.checkpoint_bytes;
     pthread_mutex_lock(&projector->lock);
@@ -292,7 +326,8 @@ enum projector_step projector_step(struct projector *projector)
     if (projector->failed)
         return STEP_FAILED;
     enum projector_step step = STEP_MOVED;
-    if (!projector->pending && position_of(projector) >= projector->checkpoint_next)
+    bool due = position_of(projector) >= projector->checkpoint_next;
+    if (!projector->pending && (due || projector_is_requested(projector)))
         step = projector_checkpoint(projector);
     if (step == STEP_MOVED && !projector->pending)
         step = window_begin(projector);

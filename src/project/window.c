@@ -22,7 +22,11 @@ enum status window_open(struct window *window, const struct window_options *opti
     *window = (struct window){.token_ttl_s = options->token_ttl_s,
                               .changes_ttl_s = options->changes_ttl_s};
     window->fold = fold_new(options->budget, options->events_max, options->seed);
-    if (window->fold == NULL) {
+    if (options->comments.names != NULL)
+        window->comments = comments_new(&options->comments);
+    if (window->fold == NULL ||
+        (options->comments.names != NULL &&
+         (window->comments == NULL || !fold_set_comments(window->fold, window->comments)))) {
         snprintf(problem, size, "there is no memory for a window of events");
         return STATUS_NO_MEMORY;
     }
@@ -34,6 +38,7 @@ enum status window_open(struct window *window, const struct window_options *opti
 void window_close(struct window *window)
 {
     fold_free(window->fold);
+    comments_free(window->comments);
     *window = (struct window){0};
 }
 
@@ -148,6 +153,16 @@ uint32_t window_peek(struct window *window)
 size_t window_events(const struct window *window)
 {
     return fold_events(window->fold);
+}
+
+enum status window_make_rows(struct window *window, char *problem, size_t size)
+{
+    if (window->comments == NULL)
+        return STATUS_OK;
+    enum status status = comments_make_rows(window->comments, &window->changes, problem, size);
+    if (status != STATUS_OK && problem[0] == '\0')
+        snprintf(problem, size, "%s", status_sentence(status));
+    return status;
 }
 
 void window_clear(struct window *window)

@@ -22,8 +22,9 @@ struct window_options {
     struct memory_budget *budget;
     size_t events_max;
     uint32_t token_ttl_s;
-    uint32_t changes_ttl_s; /* how long cleared reactions are remembered */
-    uint64_t seed;          /* see fold.h */
+    uint32_t changes_ttl_s;           /* how long cleared reactions are remembered */
+    uint64_t seed;                    /* see fold.h */
+    struct comments_options comments; /* all zero: comments are not projected */
 };
 
 struct window {
@@ -32,6 +33,7 @@ struct window {
     size_t taken;          /* events of the run that are in this window or an earlier one */
     uint64_t position;     /* position after the last event taken */
     struct fold *fold;
+    struct comments *comments; /* of the fold; NULL: they are not projected */
     uint32_t token_ttl_s;
     uint32_t changes_ttl_s;
     uint32_t newest_s;            /* time of the newest event of all windows */
@@ -56,6 +58,12 @@ enum status window_read(struct window *window, uint64_t limit, char *problem, si
 /* The time of the next event that is available; 0: there is none. */
 uint32_t window_peek(struct window *window);
 size_t window_events(const struct window *window);
+
+/*
+ * Makes the rows of comments and adds them to `changes`, which are then ready to be applied to the store of
+ * the options' reader. May be called again if it has failed. OK; or as comments_make_rows, with a sentence.
+ */
+enum status window_make_rows(struct window *window, char *problem, size_t size);
 void window_clear(struct window *window);
 
 #endif

@@ -4,22 +4,19 @@
  * users. The store is asked about the others, many keys at a time, and its answers are then corrected by
  * the tier (tier.h has the rule).
  */
-#include "query/friends.h"
-
 #include "base/assert.h"
+#include "query/friends_priv.h"
 #include "query/list.h"
-
-#define READ_KEYS 128 /* asked of the store at a time */
 
 /* Asks the store about the users that are QUERY_UNKNOWN, and adds their number to *rows. */
 static enum status read_unknown(struct query_tier *tier, const struct query_lookup *lookup,
                                 size_t *rows)
 {
-    struct store_reaction keys[READ_KEYS];
-    uint32_t indices[READ_KEYS];
+    struct store_reaction keys[FRIENDS_READ_KEYS];
+    uint32_t indices[FRIENDS_READ_KEYS];
     for (uint32_t at = 0; at < lookup->count;) {
         size_t count = 0;
-        for (; at < lookup->count && count < READ_KEYS; at++) {
+        for (; at < lookup->count && count < FRIENDS_READ_KEYS; at++) {
             if (lookup->users[at].time_s != QUERY_UNKNOWN)
                 continue;
             indices[count] = at;
@@ -39,7 +36,7 @@ static enum status read_unknown(struct query_tier *tier, const struct query_look
     return STATUS_OK;
 }
 
-static enum status look_up(struct query_tier *tier, const struct query_lookup *lookup)
+enum status query_friends_look_up(struct query_tier *tier, const struct query_lookup *lookup)
 {
     if (!tier->may_wait)
         return tier->functions->look_up(tier, lookup) == 0 ? STATUS_OK : STATUS_BLOCKED;
@@ -51,6 +48,46 @@ static enum status look_up(struct query_tier *tier, const struct query_lookup *l
         status = read_unknown(tier, lookup, &rows);
     }
     tier->functions->read_end(tier, rows);
+    return status;
+}
+
+/*
+ * Keeps the newest LIMIT_FRIENDS entries of scratch->listed[first …). A tier mostly gives them by time, and
+ * then only those need to be ordered that have the same time as the last one that is kept.
+ */
+static void keep_newest(struct hot_scratch *scratch, uint32_t first)
+{
+    struct store_listed *listed = scratch->listed + first;
+    uint32_t count = scratch->listed_used - first, equal = 0;
+    bool by_time = true;
+    if (count <= LIMIT_FRIENDS)
+        return;
+    uint32_t last_s = listed[LIMIT_FRIENDS - 1].time_s;
+    for (uint32_t i = 1; by_time && i < count; i++)
+        by_time = listed[i - 1].time_s >= listed[i].time_s;
+    while (by_time && listed[equal].time_s > last_s)
+        equal++;
+    query_list_order(scratch, first + equal, LIMIT_FRIENDS - equal);
+}
+
+enum status query_followees(struct query_tier *tier, struct id user, struct query_follow follow,
+                            struct hot_scratch *scratch)
+{
+    struct query_page followed = {
+        .user = user,
+        .kind = follow.kind,
+        .type = follow.type,
+        .limit = LIMIT_FRIENDS,
+        .any_order = !follow.ordered,
+    };
+    uint32_t first = scratch->listed_used, complete_after_s;
+    enum status status = follow.memory_only
+                             ? tier->functions->newest(tier, &followed, scratch, &complete_after_s)
+                             : query_list_read(tier, &followed, scratch);
+    if (status == STATUS_OK)
+        keep_newest(scratch, first);
+    else
+        scratch->listed_used = first;
     return status;
 }
 
@@ -85,7 +122,7 @@ static enum status read_friends(struct query_tier *tier, const struct hot_reques
                                   .count = scratch->listed_used - first};
     if (lookup.count > LIMIT_FOLLOWEES)
         return STATUS_TOO_MANY_FOLLOWEES;
-    status = look_up(tier, &lookup);
+    status = query_friends_look_up(tier, &lookup);
     if (status == STATUS_OK) {
         scratch->listed_used = first + keep_set(lookup.users, lookup.count);
         query_list_order(scratch, first, request->list.limit);
@@ -98,10 +135,11 @@ void query_friends(struct query_tier *tier, struct hot_request *request,
 {
     uint32_t first = scratch->listed_used;
     ASSERT(request->action == HOT_FRIENDS && request->item_count == 1);
-    request->status = read_friends(tier, request, scratch);
+    request->status = request->list.second ? query_friends_second(tier, request, scratch)
+                                           : read_friends(tier, request, scratch);
     if (request->status != STATUS_OK)
         scratch->listed_used = first;
     request->list.more = false;
     request->list.first = first;
-    request->list.count = scratch->listed_used - first;
+    request->list.count = (scratch->listed_used - first) / hot_list_stride(request);
 }

@@ -1,5 +1,5 @@
 /*
- * This file only looks for candidates. Each one is decided as a client's request would be, and that
+ * This file only looks for candidates among reactions and counters; removal_comments.h is about comments. Each one is decided as a client's request would be, and that
  * decision finds out whether there is anything to remove, changes the counter and records the event. So
  * nothing is removed twice, whatever else happens at the same time, and a call that is killed has
  * removed each reaction either completely or not at all. It remains to show that nothing is overlooked
@@ -23,6 +23,7 @@
 
 #include "base/assert.h"
 #include "base/names.h"
+#include "query/removal_comments.h"
 #include "query/removal_progress.h"
 
 #define FRUITLESS_MAX 3 /* walks of one DROP that find nobody, although a counter is not 0 */
@@ -36,6 +37,7 @@ struct removal {
     uint32_t fruitless; /* walks of DROP that found nobody */
     bool whole;         /* the walk over the store began with the first row, in this call */
     bool done;
+    struct removal_comments comments; /* comments come first */
     struct store_reaction position; /* the last row that the walk has finished; time 0: none yet */
     struct store_reaction next;     /* the new position, once the candidates are decided */
     uint32_t count;                 /* candidates */
@@ -210,9 +212,15 @@ static enum status drop_batch(struct removal *removal)
     return status == STATUS_OK && removal->count > 0 ? remove_candidates(removal) : status;
 }
 
+static enum status comments_batch(struct removal *removal)
+{
+    return removal_comments_step(&removal->comments, removal->tier, removal->request, room(removal),
+                                 &removal->removed, &removal->examined);
+}
+
 typedef enum status removal_batch_fn(struct removal *removal);
 
-/* Removes the reactions of the position's user (FORGET), or of its item (DROP). */
+/* Removes the comments and reactions of the position's user (FORGET), or of its item (DROP). */
 static void run_removal(struct removal *removal, removal_batch_fn *batch)
 {
     struct hot_request *request = removal->request;
@@ -224,7 +232,7 @@ static void run_removal(struct removal *removal, removal_batch_fn *batch)
     removal->whole = removal->position.time_s == 0;
     while (status == STATUS_OK && !removal->done && removal->removed < request->remove.limit &&
            removal->examined < LIMIT_REMOVAL)
-        status = batch(removal);
+        status = removal->comments.done ? batch(removal) : comments_batch(removal);
     ASSERT(!removal->done || removal->count == 0);
     if (removal->done)
         removal->position.time_s = 0;

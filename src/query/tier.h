@@ -29,12 +29,17 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/limits.h"
 #include "base/status.h"
+#include "comment/comment.h"
+#include "comment/content.h"
+#include "comment/order.h"
 #include "hot/hot.h"
 #include "store/store.h"
 
 struct query_tier;
 struct removal_progress;
+struct comment_policy;
 
 /*
  * A page of the list of one user's reactions of a kind on items of a type: the first `limit` entries
@@ -43,7 +48,7 @@ struct removal_progress;
  * begins with the newest entry.
  */
 struct query_page {
-    struct id user; /* the user of the request */
+    struct id user;
     uint8_t kind;
     uint16_t type;
     bool
@@ -65,6 +70,57 @@ struct query_lookup {
 };
 #define QUERY_NOT_SET 0
 #define QUERY_UNKNOWN UINT32_MAX /* only the store has the answer */
+
+/*
+ * The question which of these users have a reaction of this kind on which of these items, and since when.
+ * The caller frees `unknown`.
+ */
+struct query_grid {
+    const struct item *items; /* at most LIMIT_FEED_ITEMS; an item may be there twice */
+    uint32_t item_count;
+    uint32_t user_count;
+    const struct store_listed *users; /* only their ids are used; each is there once */
+    uint8_t kind;
+    bool memory_only; /* what only the store has is not set */
+    /* Is called for each reaction that is set. It may be called under a lock, and must be quick. */
+    void (*found)(void *context, uint32_t item, uint32_t user, uint32_t time_s);
+    void *context;
+    struct query_cell *unknown; /* out: only the store has the answer for these */
+    size_t unknown_count;
+    size_t unknown_capacity;
+};
+
+/* One reaction of the grid: the indices of its user and its item. */
+struct query_cell {
+    uint32_t user;
+    uint32_t item;
+};
+
+#define QUERY_HEAD 256 /* entries of an order that a tier caches */
+
+/* A comment as the tier or the store has it. */
+struct query_comment {
+    uint64_t id;            /* in */
+    bool found;             /* out: there is such a comment, and it was not dropped */
+    bool has_content;       /* out: it has a content, and the caller has asked for contents */
+    struct comment comment; /* out */
+    struct comment_content content; /* out; its texts are in the arena of the scratch */
+};
+
+/* A change of a comment, or with COMMENT_NONE of the subject. */
+struct query_change {
+    uint64_t point;
+    uint64_t id;
+    bool appeared; /* the comment was not listed before */
+};
+
+/* The remembered changes of a watched subject, see struct hot_news. */
+struct query_news {
+    uint64_t since;
+    uint64_t now;
+    size_t count;
+    struct query_change changes[LIMIT_NEWS]; /* oldest first; a comment may be there repeatedly */
+};
 
 /* Stands for everything that was decided so far; the tier replaces it by a point of its own. */
 #define QUERY_POINT_LATEST UINT64_MAX
@@ -91,6 +147,11 @@ struct query_tier_functions {
      * not wait, it may stop at the first such user, because the answer will not be used. Never blocks.
      */
     uint32_t (*look_up)(struct query_tier *tier, const struct query_lookup *lookup);
+    /*
+     * The same for many users and many items. Returns OK; BLOCKED if the caller may not wait and the answer
+     * needs the store, or much time; or NO_MEMORY. Without OK the answer is not complete. Never blocks.
+     */
+    enum status (*look_up_grid)(struct query_tier *tier, struct query_grid *grid);
     /*
      * Applies the rule above to single reactions. `read` was read from the store since read_begin. The
      * tier replaces time_s of each reaction for which the tier is right. It may cache the others.
@@ -133,6 +194,69 @@ struct query_tier_functions {
     /* Runs ordinary requests in order. The caller was admitted for those that write. */
     void (*run)(struct query_tier *tier, struct hot_request *requests, size_t count,
                 struct hot_scratch *scratch);
+    /* The same without waiting, for requests that read; false: some of them need the store. */
+    bool (*try_run)(struct query_tier *tier, struct hot_request *requests, size_t count,
+                    struct hot_scratch *scratch);
+
+    /*
+     * Comments. What the store does not have yet is in the tier, and the tier is right. If the caller may
+     * not wait and the tier needs the store, these functions return BLOCKED. They must not be called
+     * between read_begin and read_end.
+     */
+    /* The subject as it is now. A subject without comments and settings is subject_new(item). */
+    enum status (*subject)(struct query_tier *tier, struct item item, struct subject *out);
+    /*
+     * The entries with which an order of a parent begins, as the store had them at one moment during this
+     * call or, if the tier has cached them, as it would have answered at that moment. The parent is a
+     * subject, or the item of a root; then the order is NEW or OLD. `order` is an
+     * enum comment_order or, for a subject, ROWS_HELD (comment/rows.h; the entries of the latter have no key
+     * and are ordered by author). *count: in: the most entries that are wanted, at most QUERY_HEAD; out: how
+     * many there are. *complete: the order has no more entries. The tier caches them, and reads ahead.
+     */
+    enum status (*head)(struct query_tier *tier, struct item parent, uint8_t order,
+                        struct comment_entry *out, size_t *count, bool *complete);
+    /*
+     * The comments of this parent that the store may not have in their present form, because they were
+     * posted, changed or voted on: all of those that were changed before this call and that are not in
+     * the store when it returns. The caller asks for them *before* it reads the store, and ignores the
+     * store's rows of these comments. *out is in the arena. LAGGING: there are more than the tier
+     * remembers; the caller waits for comments_point of the parent and asks again.
+     */
+    enum status (*changed)(struct query_tier *tier, struct item parent, struct store_arena *arena,
+                           struct comment **out, size_t *count);
+    /* Fills in each comment, from the tier or from the store, and caches what was read. */
+    enum status (*comments)(struct query_tier *tier, struct query_comment *comments, size_t count,
+                            bool with_content, struct hot_scratch *scratch);
+    /*
+     * The changes of a subject after this point; HOT_NEWS_BEGIN: none. From now on, and until nobody has
+     * asked for LIMIT_NEWS_S seconds, its changes are remembered. Never blocks. OK, or TOO_MANY_STREAMS
+     * if too many subjects are watched.
+     */
+    enum status (*news)(struct query_tier *tier, struct item subject, uint64_t after,
+                        uint32_t time_s, struct query_news *out);
+    /* The point of the last change of any comment of this parent, or a later point. */
+    uint64_t (*comments_point)(struct query_tier *tier, struct item parent);
+    /* The point of the last change of any comment at all. */
+    uint64_t (*any_comment_point)(struct query_tier *tier);
+
+    /*
+     * Decisions of FORGET and DROP about comments. *value is 1 if anything changed. They may wait, and are called
+     * with no lock and no read of the store in progress; `admit` has allowed the caller a write for each of
+     * the first two.
+     *
+     *   forget_comment  the author is removed from the comment, which is deleted; NOT_AUTHOR: somebody else's
+     *   remove_comment  the rows of a dropped comment are removed; NO_COMMENT: there are none any more
+     *   forget_user     the inbox of the user is emptied, and a ban is lifted
+     *   drop_comments   all comments of the subject are gone from now on
+     */
+    enum status (*forget_comment)(struct query_tier *tier, struct id user, uint64_t id,
+                                  uint32_t time_s, int64_t *value);
+    enum status (*remove_comment)(struct query_tier *tier, uint64_t id, uint32_t time_s,
+                                  int64_t *value);
+    enum status (*forget_user)(struct query_tier *tier, struct id user, uint32_t time_s,
+                               int64_t *value);
+    enum status (*drop_comments)(struct query_tier *tier, struct item subject, uint32_t time_s,
+                                 int64_t *value);
 };
 
 struct query_tier {
@@ -140,6 +264,12 @@ struct query_tier {
     struct store_reader *store;        /* NULL: there is no store, and the tier has everything */
     struct removal_progress *progress; /* of FORGET and DROP; one for all threads */
     bool may_wait;                     /* false: only functions that never block are called */
+    uint16_t
+        comment_type; /* the index of the type `comment`; UINT16_MAX: there is no such type yet */
+    uint8_t dislike;  /* the kinds that count as dislike and as report; UINT8_MAX: none yet */
+    uint8_t report;
+    uint32_t report_at;                  /* a comment with so many new reports is in the queue */
+    const struct comment_policy *policy; /* which orders may be asked for; NULL: all */
 };
 
 #endif

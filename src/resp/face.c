@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "net/batch.h"
 #include "net/permit.h"
+#include "op/comment_reply.h"
 #include "resp/multi.h"
 #include "resp/reply.h"
 #include "resp/session.h"
@@ -40,13 +41,20 @@ static uint32_t index_of(const struct running *r, const struct command *command)
     return (uint32_t)(command - r->loop->server->commands.list);
 }
 
+/* Why the hot tier refused the request. */
+static const char *sentence_of(const struct server *server, const struct hot_request *request,
+                               char room[COMMENT_SENTENCE])
+{
+    return comment_reply_sentence(request, server_sentence(server, request->status), room);
+}
+
 static void reply_to(struct running *r, uint32_t index)
 {
     const struct loop *loop = r->loop;
     const struct hot_request *request = &loop->requests[index];
+    char room[COMMENT_SENTENCE];
     if (request->status != STATUS_OK)
-        refuse(r, request->op, true, request->status,
-               server_sentence(loop->server, request->status));
+        refuse(r, request->op, true, request->status, sentence_of(loop->server, request, room));
     else
         reply_done(r, reply_write(&r->conn->out, request, &loop->hot_scratch,
                                   loop->server->parts.names, resp_is_3(r->conn)));
@@ -365,10 +373,11 @@ static bool resp_write(struct job *job, uint32_t index, const struct hot_scratch
 {
     const struct hot_request *request = &job->submission.requests[index];
     const struct resp_connection *session = job->exchange;
+    char room[COMMENT_SENTENCE];
     return request->status == STATUS_OK
                ? reply_write(&job->out, request, scratch, names, session->resp3)
                : resp_error(&job->out, status_resp(request->status),
-                            server_sentence(job->loop->server, request->status));
+                            sentence_of(job->loop->server, request, room));
 }
 
 static bool resp_take_back(struct conn *conn, const struct job *job)

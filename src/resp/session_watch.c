@@ -1,6 +1,7 @@
-/* The commands of a session that show what the server does: METRICS, HOTKEYS, SLOWLOG. */
+/* The commands of a session for those who run the server: METRICS, HOTKEYS, SLOWLOG, BACKUP. */
 #include "base/clock.h"
 #include "base/decimal.h"
+#include "net/backup.h"
 #include "net/conn.h"
 #include "net/info.h"
 #include "resp/session.h"
@@ -113,4 +114,34 @@ bool session_slowlog(struct conn *conn, const struct text *args, uint32_t count,
         return slowlog_reply(conn, most);
     return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
                                  "SLOWLOG takes GET [n], LEN or RESET; n is -1 for all");
+}
+
+static bool backup_status(struct conn *conn, const struct server_parts *parts)
+{
+    struct backup_status status;
+    parts->backup->status(parts->backup_context, &status);
+    return resp_array(&conn->out, 2) && resp_text(&conn->out, status.state) &&
+           resp_text(&conn->out, status.text);
+}
+
+bool session_backup(struct conn *conn, const struct text *args, uint32_t count,
+                    struct refusal *refusal)
+{
+    const struct server_parts *parts = &conn->loop->server->parts;
+    (void)count;
+    if (parts->backup == NULL)
+        return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                     "this server cannot make backups");
+    if (text_is(args[0], "STATUS"))
+        return backup_status(conn, parts);
+    if (text_is(args[0], "BEGIN"))
+        return parts->backup->begin(parts->backup_context) == STATUS_OK
+                   ? resp_simple(&conn->out, "OK")
+                   : session_refuse_saying(refusal, STATUS_TOO_BUSY,
+                                           "another backup of this server is being made");
+    if (!text_is(args[0], "END"))
+        return session_refuse_saying(refusal, STATUS_BAD_ARGUMENT,
+                                     "BACKUP takes BEGIN, STATUS or END");
+    parts->backup->end(parts->backup_context);
+    return resp_simple(&conn->out, "OK");
 }

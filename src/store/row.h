@@ -62,11 +62,12 @@ struct store_name {
     char text[LIMIT_NAME_LENGTH];
 };
 
-/* The idempotency token of an addition to a counter of `item` that was made at time_s. */
+/* The idempotency token of a write to `item` that was made at time_s. */
 struct store_token {
     uint64_t token[2];
     uint32_t time_s;
     struct item item;
+    uint64_t value; /* what a repeated write answers, such as the id of a comment; 0: nothing */
 };
 
 /*

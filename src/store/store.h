@@ -1,12 +1,12 @@
 /*
- * The store port. A store is the database that holds everything: all reactions, counters, names and
- * idempotency tokens. The hot tier asks it for whatever is not in memory, and it must answer exactly.
+ * The store port. A store is the database that holds everything: all reactions, counters, names,
+ * idempotency tokens, and rows of named tables (rows.h). The hot tier asks it for whatever is not in memory, and it must answer exactly.
  *
  * A store has three interfaces, and a caller is given only those that it needs:
  *
- *   reader   answers questions about reactions, counters and lists.
+ *   reader   answers questions about reactions, counters, lists and rows.
  *   applier  writes batches of changes. It belongs to the projector.
- *   admin    visits and verifies all rows, and describes the state of the store.
+ *   admin    visits, verifies and rewrites all rows, and describes the state of the store.
  *
  * All calls take or return batches. Any thread may call the reader and the admin, at the same time as
  * any other thread. One thread at a time may call the applier. A call may wait for a disk or a network,
@@ -23,6 +23,7 @@
 
 #include "base/status.h"
 #include "store/row.h"
+#include "store/rows.h"
 #include "store/state.h"
 
 /* The result of list_changes. */
@@ -77,6 +78,8 @@ struct store_changes {
     struct store_item_changes item;
     const struct store_name *names;
     size_t name_count;
+    const struct store_row *rows; /* each table and key once, in any order */
+    size_t row_count;
     uint32_t newest_s; /* time of the newest event in this change; 0: no event has a time */
     uint64_t position; /* the position of the journal that the store has when this is applied */
 };
@@ -90,8 +93,14 @@ struct store_visitor {
     enum status (*count)(void *context, const struct store_count *count); /* no value is 0 */
     enum status (*name)(void *context, const struct store_name *name);
     enum status (*token)(void *context, const struct store_token *token);
+    /*
+     * Unlike the others, rows are visited in an order: table by table, and within a table by partition
+     * of the group, then by key. Their bytes are valid until the function returns.
+     */
+    enum status (*row)(void *context, const struct store_row *row);
     void *context;
-    /* Only reactions and counters of these partitions are visited. An end of 0 means all. */
+    uint32_t tables; /* Only rows of these tables are visited (store_table_bit). 0: all tables. */
+    /* Only reactions, counters and rows of these partitions are visited. An end of 0 means all. */
     uint32_t partition_first;
     uint32_t partition_end; /* exclusive */
 };
@@ -100,6 +109,11 @@ static inline bool store_visits_partition(const struct store_visitor *visitor, u
 {
     return visitor->partition_end == 0 ||
            (partition >= visitor->partition_first && partition < visitor->partition_end);
+}
+
+static inline bool store_visits_table(const struct store_visitor *visitor, enum store_table table)
+{
+    return visitor->tables == 0 || (visitor->tables & store_table_bit(table)) != 0;
 }
 
 /* What verifying has found. The progress function gets it from time to time. */
@@ -167,6 +181,22 @@ struct store_reader_functions {
     enum status (*list_changes)(struct store_reader *reader, struct id user, uint32_t since_s,
                                 struct store_listed after, struct store_listed *out, size_t limit,
                                 struct store_changed *changed);
+    /*
+     * Reads rows of one table by their keys, all as of one moment: fills values[i] for keys[i]. If there
+     * is no such row, its data is NULL; an empty value has other data. The bytes are in the arena.
+     */
+    enum status (*read_rows)(struct store_reader *reader, enum store_table table,
+                             const struct store_bytes *keys, size_t count,
+                             struct store_bytes *values, struct store_arena *arena);
+    /*
+     * Reads rows of one group in the order of their keys, as of one moment. *count says how many, *more
+     * whether the scan ended before a further row because of a limit. To continue, scan again `from` the
+     * last row. The bytes of keys and values are in the arena. A scan costs what it returns, however
+     * large the group is.
+     */
+    enum status (*scan_rows)(struct store_reader *reader, const struct store_scan *scan,
+                             struct store_row *rows, size_t *count, bool *more,
+                             struct store_arena *arena);
     /* NULL: there is no memory. The caller releases the snapshot. */
     struct store_snapshot *(*snapshot)(struct store_reader *reader);
     void (*release)(struct store_reader *reader, struct store_snapshot *snapshot);
@@ -194,7 +224,21 @@ struct store_admin_functions {
      */
     enum status (*verify)(struct store_admin *admin, store_progress_fn *progress, void *context,
                           struct store_report *report);
+    /*
+     * Rewrites everything, so that no file of the store has the bytes of a value that was removed or
+     * overwritten before the call. Everything that was applied is flushed first. This takes as long as
+     * reading and writing the whole store; other calls go on meanwhile. `progress` may be NULL; it gets
+     * rows and rows_total. TOO_BUSY: somebody held a snapshot or visited the store all the time, so old
+     * bytes may remain; the call can be repeated.
+     */
+    enum status (*compact)(struct store_admin *admin, store_progress_fn *progress, void *context);
     void (*stats)(struct store_admin *admin, struct store_stats *out);
+    /*
+     * For a backup: makes a new directory with a copy of the store as of its last flush, with hard
+     * links where the file system has them. The directory must not exist, but its parent must. Only
+     * the thread that applies may call it, right after a flush. NULL: the store cannot be copied.
+     */
+    enum status (*checkpoint)(struct store_admin *admin, const char *directory);
     /* Frees the store; no call on any of its interfaces may run or follow. */
     void (*close)(struct store_admin *admin);
 };
@@ -278,6 +322,20 @@ static inline enum status store_list_changes(struct store_reader *reader, struct
     return reader->functions->list_changes(reader, user, since_s, after, out, limit, changed);
 }
 
+static inline enum status store_read_rows(struct store_reader *reader, enum store_table table,
+                                          const struct store_bytes *keys, size_t count,
+                                          struct store_bytes *values, struct store_arena *arena)
+{
+    return reader->functions->read_rows(reader, table, keys, count, values, arena);
+}
+
+static inline enum status store_scan_rows(struct store_reader *reader,
+                                          const struct store_scan *scan, struct store_row *rows,
+                                          size_t *count, bool *more, struct store_arena *arena)
+{
+    return reader->functions->scan_rows(reader, scan, rows, count, more, arena);
+}
+
 static inline struct store_snapshot *store_snapshot(struct store_reader *reader)
 {
     return reader->functions->snapshot(reader);
@@ -316,9 +374,21 @@ static inline enum status store_verify(struct store_admin *admin, store_progress
     return admin->functions->verify(admin, progress, context, report);
 }
 
+static inline enum status store_compact(struct store_admin *admin, store_progress_fn *progress,
+                                        void *context)
+{
+    return admin->functions->compact(admin, progress, context);
+}
+
 static inline void store_stats(struct store_admin *admin, struct store_stats *out)
 {
     admin->functions->stats(admin, out);
+}
+
+static inline enum status store_checkpoint(struct store_admin *admin, const char *directory)
+{
+    return admin->functions->checkpoint == NULL ? STATUS_NO_STORE
+                                                : admin->functions->checkpoint(admin, directory);
 }
 
 static inline void store_close(struct store *store)

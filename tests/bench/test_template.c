@@ -275,6 +275,31 @@ static void refusals(void **state)
     assert_null(template_compile("{seq}", &endless, problem, sizeof(problem)));
 }
 
+/* Lines stand in words and in bodies; their length counts. */
+static void lines(void **state)
+{
+    (void)state;
+    struct random random = {1};
+    char bytes[] = "abcde\nabcde\n";
+    struct line_file file = {.bytes = bytes, .count = 2, .length = 5};
+    struct template_space with = space;
+    with.lines = &file;
+    char *out = rendered("G x{line} {seq}{line}", &with, &random, 7);
+    assert_string_equal(out, "*3\r\n$1\r\nG\r\n$6\r\nxabcde\r\n$6\r\n7abcde\r\n");
+    free(out);
+    out = rendered("G {seq}{line}", &with, &random, 17);
+    assert_string_equal(out, "*2\r\n$1\r\nG\r\n$7\r\n17abcde\r\n");
+    free(out);
+    with.http_fields = "";
+    out = rendered("POST /a/{line} {\"b\":\"{line}\"}", &with, &random, 0);
+    assert_string_equal(out, "POST /a/abcde HTTP/1.1\r\nContent-Type: application/json\r\n"
+                             "Content-Length: 13\r\n\r\n{\"b\":\"abcde\"}");
+    free(out);
+    assert_null(template_compile("G {line}", &space, problem, sizeof(problem)));
+    assert_non_null(strstr(problem, "--lines"));
+    assert_null(template_compile("G {line+1}", &with, problem, sizeof(problem)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +315,7 @@ int main(void)
         cmocka_unit_test(http_bodies),
         cmocka_unit_test(http_refusals),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,12 @@
 
 #include "cli/data_directory.h"
 #include "cli/seed.h"
-#include "hot/memory/hot_memory.h"
+#include "comment/comment_id.h"
+#include "comment/content.h"
+#include "hot/memory/hot_memory_priv.h"
 #include "journal/file/journal_file.h"
 
+enum { COMMENT_TIME_S = 1800000000 };
 enum { LIKES = 70000, TEXT = 8192 }; /* LIKES: more than between two questions of a rebuild */
 
 static char data[64];
@@ -43,7 +46,8 @@ static bool is_stopping(void)
 
 static void append(struct journal *journal, const struct event *event)
 {
-    while (journal_admit(journal, LIMIT_EVENT_BYTES) == STATUS_BLOCKED) {
+    while ((event_is_long(event) ? journal_reserve(journal, event_bytes_max(event))
+                                 : journal_admit(journal, LIMIT_EVENT_BYTES)) == STATUS_BLOCKED) {
         journal_kick(journal);
         sched_yield();
     }
@@ -273,6 +277,84 @@ static void test_it_can_be_stopped_anywhere(void **state)
     stop();
 }
 
+/* Likes, and before each a comment with a text, of all sizes. */
+static void add_comments(struct journal *journal, uint64_t count)
+{
+    static const uint32_t lengths[] = {1, 900, 10000, LIMIT_COMMENT_TEXT};
+    static uint8_t body[COMMENT_BODY_BYTES], bytes[COMMENT_CONTENT_BYTES];
+    static char text[LIMIT_COMMENT_TEXT];
+    struct event type = event_define(NAME_TYPE, 1, "comment", 7, COMMENT_TIME_S);
+    struct item subject = {.id = {.lo = 5}};
+    struct comment_clock clock = {0};
+    append(journal, &type);
+    for (uint32_t i = 0; i < count; i++) {
+        memset(text, 'a' + (int)(i % 26), sizeof text);
+        const struct comment_content content = {.text = {text, lengths[i % 4]}};
+        struct comment_body post = {
+            .has_subject = true,
+            .has_comment = true,
+            .has_content = true,
+            .subject = {.item = subject, .next_floor = i + 2, .roots = i + 1},
+            .comment = {.subject = subject,
+                        .author = {.lo = i},
+                        .floor = i + 1,
+                        .next_floor = 1,
+                        .time_s = COMMENT_TIME_S + i,
+                        .was_open = true},
+            .content = bytes,
+            .content_length = (uint32_t)comment_content_encode(&content, bytes),
+            .subject_delta = 1};
+        assert_true(comment_id_next(&clock, COMMENT_TIME_S + i, gene(subject), &post.comment.id));
+        struct event comment = {.type = EVENT_COMMENT,
+                                .name = COMMENT_EVENT_ADD,
+                                .time_s = COMMENT_TIME_S + i,
+                                .user = {0, i},
+                                .item = subject,
+                                .body = body};
+        comment.body_length = (uint32_t)comment_body_encode(COMMENT_EVENT_ADD, &post, body);
+        append(journal, &comment);
+        add_likes(journal, i, 1);
+    }
+}
+
+static uint64_t comments_in_store(void)
+{
+    struct store_item item = {.item = {.id = {.lo = 5}}};
+    struct store_values values = {0};
+    uint64_t count = 0;
+    struct store_reader *reader = &started.parts.store->reader;
+    assert_int_equal(store_read_items(reader, NULL, &item, 1, &values), STATUS_OK);
+    for (uint32_t i = 0; i < item.count; i++)
+        if (values.values[i].name == NAME_INDEX_COMMENT)
+            count = (uint64_t)values.values[i].value;
+    free(values.values);
+    return count;
+}
+
+static void test_long_events_are_replayed_and_projected(void **state)
+{
+    (void)state;
+    enum { COUNT = 800 };
+    struct hot_stats stats;
+    struct journal *journal = begin_journal();
+    add_comments(journal, COUNT);
+    uint64_t end = journal_appended(journal);
+    end_journal(journal);
+    assert_true(end > MIB(4)); /* more than a window of the projector takes */
+    assert_true(start("none", "64M"));
+    hot_collect(started.parts.hot, &stats);
+    assert_int_equal(stats.reactions, COUNT);
+    assert_int_equal(atomic_load(&hot_memory_of(started.parts.hot)->floor_s),
+                     COMMENT_TIME_S + COUNT - 1);
+    stop();
+    assert_true(start("rocksdb", "64M"));
+    assert_says("writing them to the store first");
+    assert_int_equal(reactions_in_store(), COUNT);
+    assert_int_equal(comments_in_store(), COUNT);
+    assert_int_equal(store_position(&started.parts.store->applier), end);
+    stop();
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -287,6 +369,7 @@ int main(void)
         CASE(test_too_much_for_memory_is_no_damage),
         CASE(test_alone_the_seed_stays),
         CASE(test_it_can_be_stopped_anywhere),
+        CASE(test_long_events_are_replayed_and_projected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

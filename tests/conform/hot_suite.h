@@ -47,6 +47,9 @@ struct hot_suite_tier {
     void (*restart)(void *tier, uint32_t now_s);
     /* One thing, or nothing, that no client may notice; with a chance of 1 in `odds` a restart. */
     void (*disturb)(void *tier, struct chance *chance, uint32_t odds, uint32_t now_s);
+    /* The store is made anew from all events, in other windows; NULL: the tier has no such store. */
+    void (*project_again)(void *tier, struct chance *chance, uint32_t now_s);
+    struct store_admin *(*admin)(void *tier); /* of the store */
     void (*close)(void *tier);
 };
 
@@ -127,12 +130,22 @@ static inline struct item suite_item(uint32_t number)
     return (struct item){.id = suite_id(number / 2), .type = number % 2 ? 1 : 700};
 }
 
+/* The type of comments, the kinds that count as dislike and report, and a time at which ids can be made. */
+enum {
+    SUITE_COMMENT_TYPE = 3,
+    SUITE_DISLIKE = 2,
+    SUITE_REPORT = 3,
+    SUITE_COMMENT_TIME = 1790000000
+};
+
 #define HOT_SUITE_TESTS(TEST)                                                                      \
     TEST(hot_suite_property_tiny)                                                                  \
     TEST(hot_suite_property_usual)                                                                 \
     TEST(hot_suite_property_late_group)                                                            \
     TEST(hot_suite_lists)                                                                          \
     TEST(hot_suite_friends_of_many)                                                                \
+    TEST(hot_suite_friends)                                                                        \
+    TEST(hot_suite_friends_bounds)                                                                 \
     TEST(hot_suite_lists_need_a_store)                                                             \
     TEST(hot_suite_changes)                                                                        \
     TEST(hot_suite_changes_tell_what_passed)                                                       \
@@ -140,7 +153,20 @@ static inline struct item suite_item(uint32_t number)
     TEST(hot_suite_removal_of_many)                                                                \
     TEST(hot_suite_removal_of_any_value)                                                           \
     TEST(hot_suite_boards)                                                                         \
-    TEST(hot_suite_boards_extremes)
+    TEST(hot_suite_boards_extremes)                                                                \
+    TEST(hot_suite_comments_states)                                                                \
+    TEST(hot_suite_comments_property)                                                              \
+    TEST(hot_suite_comments_windows)                                                               \
+    TEST(hot_suite_comments_pages)                                                                 \
+    TEST(hot_suite_comments_at)                                                                    \
+    TEST(hot_suite_comments_refusals)                                                              \
+    TEST(hot_suite_comments_many)                                                                  \
+    TEST(hot_suite_comments_thread)                                                                \
+    TEST(hot_suite_comments_own)                                                                   \
+    TEST(hot_suite_comments_versions)                                                              \
+    TEST(hot_suite_comments_inbox)                                                                 \
+    TEST(hot_suite_comments_bans)                                                                  \
+    TEST(hot_suite_comments_pins)
 
 #define HOT_SUITE_DECLARE(name) void name(void **state);
 HOT_SUITE_TESTS(HOT_SUITE_DECLARE)

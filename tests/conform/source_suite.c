@@ -65,6 +65,44 @@ void source_suite_any_batching(void **state)
     source_close(source);
 }
 
+/*
+ * The bodies of a whole run are there until the next pull, and a run of long events is bounded by their
+ * bytes, whatever the caller asks for.
+ */
+void source_suite_bodies(void **state)
+{
+    (void)state;
+    char problem[256] = "";
+    struct source *source = source_suite_open();
+    uint64_t number = 0, longs = 0, most = 0;
+    source_suite_append(EVENTS);
+    source_suite_settle();
+    while (number < EVENTS) {
+        struct source_run run;
+        uint64_t bytes = 0;
+        assert_int_equal(source_pull(source, SIZE_MAX, &run, problem, sizeof problem), STATUS_OK);
+        assert_true(run.count > 0);
+        for (size_t i = 0; i < run.count; i++) {
+            struct event expected = sample_event(number + i);
+            assert_int_equal(run.events[i].body_length, expected.body_length);
+            assert_true((expected.body_length > 0) == event_is_long(&run.events[i]));
+            bytes += expected.body_length;
+            longs += expected.body_length > 0;
+        }
+        for (size_t i = run.count; i-- > 0;) {
+            struct event expected = sample_event(number + i);
+            assert_true(event_equal(&run.events[i], &expected));
+        }
+        number += run.count;
+        most = bytes > most ? bytes : most;
+    }
+    assert_true(longs > EVENTS / 20);
+    assert_true(most <= MIB(1));
+    print_message("%llu long events, at most %llu bytes of bodies in a run\n",
+                  (unsigned long long)longs, (unsigned long long)most);
+    source_close(source);
+}
+
 void source_suite_seek(void **state)
 {
     (void)state;

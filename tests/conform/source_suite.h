@@ -2,8 +2,9 @@
  * What every source of events must do, whatever its journal is made of. A test program has one journal
  * at a time, which it opens, appends to, restarts and tears in its own way, and runs SOURCE_SUITE.
  *
- * The events are sample events (journal/sample.h), numbered from 0 as they are appended. The suite
- * takes positions as they come: it only knows that they grow.
+ * The events are sample events (journal/sample.h), numbered from 0 as they are appended. Some are long,
+ * with bodies of 1 byte up to the largest; the test program sets these lengths (sample_set_bodies). The
+ * suite takes positions as they come: it only knows that they grow.
  */
 #ifndef LAUD_CONFORM_SOURCE_SUITE_H
 #define LAUD_CONFORM_SOURCE_SUITE_H
@@ -44,6 +45,7 @@ bool source_suite_removes(void);
     TEST(source_suite_empty)                                                                       \
     TEST(source_suite_order)                                                                       \
     TEST(source_suite_any_batching)                                                                \
+    TEST(source_suite_bodies)                                                                      \
     TEST(source_suite_seek)                                                                        \
     TEST(source_suite_nowhere)                                                                     \
     TEST(source_suite_follow)                                                                      \

@@ -17,6 +17,8 @@
 /* A new, empty store; it is closed with store_close, then store_suite_closed is called. */
 struct store *store_suite_open(void);
 void store_suite_closed(void);
+/* Closes a flushed store and opens it again. A store that keeps nothing is returned as it is. */
+struct store *store_suite_reopen(struct store *store);
 
 /* store_support.c: one change at a time. Each moves the position by one and must succeed. */
 struct store_reaction suite_reaction(uint64_t user, uint64_t item, uint8_t kind, uint32_t time_s);
@@ -74,7 +76,19 @@ void suite_verify(struct store *store);
     TEST(store_suite_spans_two_orders)                                                             \
     TEST(store_suite_model)                                                                        \
     TEST(store_suite_any_batching)                                                                 \
-    TEST(store_suite_threads)
+    TEST(store_suite_threads)                                                                      \
+    TEST(store_suite_rows_few)                                                                     \
+    TEST(store_suite_rows_lengths)                                                                 \
+    TEST(store_suite_rows_scan)                                                                    \
+    TEST(store_suite_rows_scan_reverse)                                                            \
+    TEST(store_suite_rows_scan_bytes)                                                              \
+    TEST(store_suite_rows_position)                                                                \
+    TEST(store_suite_rows_visit)                                                                   \
+    TEST(store_suite_rows_tokens)                                                                  \
+    TEST(store_suite_rows_model)                                                                   \
+    TEST(store_suite_rows_large_batch)                                                             \
+    TEST(store_suite_rows_crowded)                                                                 \
+    TEST(store_suite_rows_threads)
 
 #define STORE_SUITE_DECLARE(name) void name(void **state);
 STORE_SUITE_TESTS(STORE_SUITE_DECLARE)

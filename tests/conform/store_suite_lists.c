@@ -39,6 +39,8 @@ static void expect_page(struct store *store, const struct list *list, struct sto
         if (out[i].time_s != wanted[i].time_s || !id_equal(out[i].id, wanted[i].id))
             fail_msg("row %zu is %u %lx.%lx, not %u %lx.%lx", i, out[i].time_s, out[i].id.hi,
                      out[i].id.lo, wanted[i].time_s, wanted[i].id.hi, wanted[i].id.lo);
+    for (size_t i = 0; i < count && i < limit; i++)
+        assert_true(out[i].type == 0 && out[i].kind == 0 && !out[i].cleared);
     assert_memory_equal(&out[limit], &guard, sizeof(guard));
     free(out);
 }

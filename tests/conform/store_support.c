@@ -152,8 +152,26 @@ static enum status dump_name(void *context, const struct store_name *row)
 
 static enum status dump_token(void *context, const struct store_token *row)
 {
-    return dump_line(context, "token %lx.%lx %u %u:%lx.%lx\n", row->token[0], row->token[1],
-                     row->time_s, row->item.type, row->item.id.hi, row->item.id.lo);
+    char value[32] = "";
+    if (row->value != 0)
+        snprintf(value, sizeof(value), " = %lu", row->value);
+    return dump_line(context, "token %lx.%lx %u %u:%lx.%lx%s\n", row->token[0], row->token[1],
+                     row->time_s, row->item.type, row->item.id.hi, row->item.id.lo, value);
+}
+
+static void write_hex(char *out, struct store_bytes bytes)
+{
+    *out = '\0';
+    for (uint32_t i = 0; i < bytes.length; i++)
+        snprintf(out + 2 * (size_t)i, 3, "%02x", bytes.data[i]);
+}
+
+static enum status dump_row(void *context, const struct store_row *row)
+{
+    char key[2 * STORE_KEY_MAX + 1], value[2 * STORE_VALUE_MAX + 1];
+    write_hex(key, row->key);
+    write_hex(value, row->value);
+    return dump_line(context, "row %u %s %s\n", row->table, key, value);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -168,6 +186,7 @@ char *suite_dump(struct store *store)
                                           .count = dump_count,
                                           .name = dump_name,
                                           .token = dump_token,
+                                          .row = dump_row,
                                           .context = &dump};
     assert_int_equal(store_visit(&store->admin, &visitor), STATUS_OK);
     char *text = NULL;

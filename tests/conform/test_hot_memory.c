@@ -38,20 +38,71 @@ static struct store *open_rocksdb(struct bed *bed)
     return store;
 }
 
+/* The names that tests of comments use, and what the options say of comments. */
+static struct names *names;
+static struct comment_policy *policy;
+
+static void add_name(enum name_role role, const char *text, uint16_t wanted)
+{
+    uint16_t index;
+    assert_int_equal(names_intern(names, role, text, strlen(text), &index), STATUS_OK);
+    assert_int_equal(index, wanted);
+    comment_policy_learn(policy, role, index, text, strlen(text));
+}
+
+static void open_names(void)
+{
+    char problem[256] = "";
+    const struct comment_policy_options options = {.links = COMMENT_ANY_LINKS,
+                                                   .words = "",
+                                                   .dislike = "dislike",
+                                                   .report = "report",
+                                                   .report_at = 1,
+                                                   .orders = "*"};
+    policy = comment_policy_new(&options, problem, sizeof problem);
+    assert_string_equal(problem, "");
+    names = names_new();
+    assert_true(policy != NULL && names != NULL);
+    const char *const types[] = {"a", "b", "c", COMMENT_TYPE_NAME};
+    for (unsigned i = 0; i <= SUITE_COMMENT_TYPE; i++)
+        add_name(NAME_TYPE, types[i], (uint16_t)i);
+    comment_policy_learn(policy, NAME_TYPE, suite_item(0).type, "z", 1);
+    add_name(NAME_KIND, "dislike", SUITE_DISLIKE);
+    add_name(NAME_KIND, "report", SUITE_REPORT);
+}
+
+static void discard_heads(struct bed *bed, const struct item *parents, size_t count)
+{
+    if (bed->hot != NULL) /* not while the store is being made anew */
+        hot_memory_discard_heads(bed->hot, parents, count);
+}
+
+static void use_comments(struct bed *bed)
+{
+    bed_use_comments(bed, names);
+    bed->parents = discard_heads;
+}
+
 static void *open_tier(const struct hot_suite_options *options, bool stored, bool rocksdb)
 {
     struct bed *bed = malloc(sizeof(*bed));
     assert_non_null(bed);
+    open_names();
     struct hot_memory_options memory = bed_options();
     memory.shelf_max = options->shelf_max;
     memory.board_entries = options->board_entries;
     memory.token_ttl_s = options->token_ttl_s;
     memory.exclusive = options->exclusive;
     memory.seed = options->seed;
+    memory.comments = policy;
+    memory.names = names;
+    memory.head_bytes = MIB(1);
     if (stored)
         bed_open_over(bed, GIB(1), memory, rocksdb ? open_rocksdb : NULL);
     else
         bed_open(bed, GIB(1), memory);
+    if (stored)
+        use_comments(bed);
     bed->changes_ttl_s = options->changes_ttl_s;
     hot_memory_set_reach(bed->hot, bed_reach, bed);
     return bed;
@@ -111,10 +162,27 @@ static void disturb(void *tier, struct chance *chance, uint32_t odds, uint32_t n
         restart(tier, now_s);
 }
 
+static void project_again(void *tier, struct chance *chance, uint32_t now_s)
+{
+    struct bed *bed = tier;
+    bed_project_all(bed);
+    bed_flush(bed);
+    bed->windows = chance;
+    restart(tier, now_s);
+    bed->windows = NULL;
+}
+
+static struct store_admin *admin_of(void *tier)
+{
+    return &((struct bed *)tier)->store->admin;
+}
+
 static void close_tier(void *tier)
 {
     bed_close(tier);
     free(tier);
+    names_free(names);
+    comment_policy_free(policy);
     assert_int_equal(memory_used(&rocksdb_budget), 0);
     remove_store();
 }
@@ -122,7 +190,8 @@ static void close_tier(void *tier)
 #define MEMORY_TIER(label, stored, open_it)                                                        \
     {                                                                                              \
         .name = (label), .has_store = (stored), .open = (open_it), .hot = hot_of, .run = run,      \
-        .settle = settle, .restart = restart, .disturb = disturb, .close = close_tier              \
+        .settle = settle, .restart = restart, .disturb = disturb, .project_again = project_again,  \
+        .admin = admin_of, .close = close_tier                                                     \
     }
 
 static const struct hot_suite_tier tiers[] = {
@@ -142,6 +211,8 @@ int main(int argc, char **argv)
     }
     if (argc > 2)
         cmocka_set_test_filter(argv[2]);
+    else /* they take long, and run as tests of their own */
+        cmocka_set_skip_filter("hot_suite_comments*");
     const struct CMUnitTest tests[] = {HOT_SUITE};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,7 @@
-/* The source suite on a journal in files. Segments are small, so that a test has many of them. */
+/*
+ * The source suite on a journal in files. Segments are small, so that a test has several of them, and
+ * bodies have all lengths up to the largest.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +16,12 @@ static struct user user;
 
 static void open_journal(void)
 {
-    enum status status = user_open(&user, test_directory, DURABILITY_COMMIT, NULL);
+    static const uint32_t lengths[] = {1,     LIMIT_EVENT_BODY, 7,     LIMIT_EVENT_BODY, 8, 9,
+                                       10000, LIMIT_EVENT_BODY, 10000, LIMIT_EVENT_BODY};
+    struct journal_tuning tuning = large_tuning();
+    user_segment_bytes = LARGE_SEGMENT;
+    sample_set_bodies(lengths, sizeof lengths / sizeof *lengths);
+    enum status status = user_open(&user, test_directory, DURABILITY_COMMIT, &tuning);
     if (status != STATUS_OK)
         fail_msg("%s", user.report.problem);
 }

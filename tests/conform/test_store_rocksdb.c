@@ -13,10 +13,9 @@ static bool bulk_apart;
 static char directory[] = "/tmp/laud-store-XXXXXX";
 
 /* Small buffers: memtables are flushed and merged while the tests go on. */
-struct store *store_suite_open(void)
+static struct store *open_directory(void)
 {
     char problem[256] = "";
-    directory_make(directory);
     const struct store_rocksdb_options options = {.directory = directory,
                                                   .memory_budget = &budget,
                                                   .cache_bytes = MIB(4),
@@ -29,6 +28,18 @@ struct store *store_suite_open(void)
     assert_non_null(store);
     assert_true(memory_used(&budget) > MIB(10));
     return store;
+}
+
+struct store *store_suite_open(void)
+{
+    directory_make(directory);
+    return open_directory();
+}
+
+struct store *store_suite_reopen(struct store *store)
+{
+    store_close(store);
+    return open_directory();
 }
 
 void store_suite_closed(void)

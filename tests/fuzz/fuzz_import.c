@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "move/comment_line.h"
 #include "move/lines.h"
 #include "move/row.h"
 
@@ -23,7 +24,24 @@ static void check(enum status status, const struct row *row, struct text line, c
     ASSERT(status == STATUS_OK || strlen(problem) > 0);
     if (status == STATUS_OK)
         ASSERT(is_within(row->user, line) && is_within(row->item, line) &&
-               is_within(row->name, line));
+               is_within(row->name, line) && is_within(row->line, line));
+}
+
+/* A line about comments is parsed again by another parser. */
+static void parse_comment(struct text line)
+{
+    char problem[256] = "";
+    struct comment_line parsed;
+    enum status status = comment_line_parse(line, &parsed, problem, sizeof problem);
+    ASSERT(status == STATUS_OK || status == STATUS_BAD_ARGUMENT);
+    ASSERT(status == STATUS_OK || strlen(problem) > 0);
+    if (status == STATUS_OK) {
+        ASSERT(parsed.comment.history_count <= LIMIT_VERSIONS);
+        ASSERT(parsed.comment.content.mention_count <= LIMIT_MENTIONS);
+        ASSERT(parsed.comment.has_content ==
+               (parsed.shape == COMMENT_LINE_COMMENT && !parsed.comment.comment.deleted));
+    }
+    comment_line_free(&parsed);
 }
 
 static void parse(struct text given, bool first)
@@ -36,6 +54,8 @@ static void parse(struct text given, bool first)
     problem[0] = '\0';
     enum status status = row_parse_json(line, &row, problem, sizeof problem);
     check(status, &row, line, problem);
+    if (status == STATUS_OK && row.shape == ROW_COMMENT)
+        parse_comment(row.line);
     problem[0] = '\0';
     status = row_parse_csv(line, first, &row, problem, sizeof problem);
     check(status, &row, line, problem);

@@ -53,8 +53,9 @@ static void decode_one(const uint8_t *data, size_t size)
     size_t got = 0;
     if (record_decode(data, size, 0, &event, &got) != STATUS_OK)
         return;
-    uint8_t back[LIMIT_EVENT_BYTES];
-    EXPECT(got <= size && record_size(&event) == got);
+    static uint8_t back[LIMIT_EVENT_LONG];
+    EXPECT(got <= size && record_size(&event) == got && got <= event_bytes_max(&event));
+    EXPECT(event_is_long(&event) == (event.body_length > 0));
     uint64_t first = record_encode(&event, 0, back, got);
     memcpy(back, &first, sizeof first);
     EXPECT(memcmp(back, data, got) == 0);
@@ -133,11 +134,15 @@ static void write_mark(uint64_t position)
     close(fd);
 }
 
+static volatile uint8_t body_sum;
+
 static enum status count_visit(void *context, const struct event *event, uint64_t position,
                                size_t size)
 {
     uint64_t *next = context;
     EXPECT(position == *next && size == record_size(event));
+    for (uint32_t i = 0; i < event->body_length; i++) /* all of it can be read */
+        body_sum += event->body[i];
     *next += size;
     return STATUS_OK;
 }
@@ -182,7 +187,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static struct event seed_event(unsigned i)
 {
+    static const uint32_t lengths[] = {1, 7, 8, 9, 300};
+    static const uint8_t body[300] = "a text of a comment";
     struct event event = {.type = (uint8_t)(EVENT_DEFINE + i % 4), .time_s = 1700000000 + i};
+    if (i % 7 == 6)
+        event.type = EVENT_COMMENT;
     if (event.type == EVENT_DEFINE) {
         event.name = NAME_TYPE;
         event.text_length = 5;
@@ -194,6 +203,12 @@ static struct event seed_event(unsigned i)
     event.has_token = event.type == EVENT_ADD && (i & 8);
     if (event.type != EVENT_ADD)
         event.user = (struct id){i & 16 ? 5 : 0, i};
+    if (event.type == EVENT_COMMENT) {
+        event.name = (uint8_t)(1 + i);
+        event.body = body;
+        event.body_length = lengths[i % 5];
+        return event;
+    }
     event.cleared_count = event.type != EVENT_ADD && (i & 8) ? 1 : 0;
     return event;
 }
@@ -233,6 +248,30 @@ static void write_seed(const char *to, const char *name, uint8_t how, const uint
     EXPECT(fclose(out) == 0);
 }
 
+/* One record with the largest body: alone, in a batch, and in a torn batch. */
+static void write_long_seeds(const char *to)
+{
+    static uint8_t body[LIMIT_EVENT_BODY];
+    static uint8_t bytes[BATCH_HEADER_BYTES + LIMIT_EVENT_LONG];
+    struct event event = {.type = EVENT_COMMENT,
+                          .name = 1,
+                          .time_s = 1700000000,
+                          .user = {0, 1},
+                          .item = {.id = {2, 3}},
+                          .body = body,
+                          .body_length = sizeof body - 3};
+    memset(body, 'x', sizeof body);
+    size_t size = record_size(&event);
+    uint64_t first = record_encode(&event, 0, bytes + BATCH_HEADER_BYTES, size);
+    memcpy(bytes + BATCH_HEADER_BYTES, &first, sizeof first);
+    little_put64(bytes + 24, size);
+    fix_batches(bytes, BATCH_HEADER_BYTES + size, FIX_HEADER | FIX_BATCHES);
+    write_seed(to, "long-record", 0, bytes + BATCH_HEADER_BYTES, size);
+    write_seed(to, "long", FIX_HEADER | FIX_BATCHES | FIX_RECORDS | MARK_BEHIND, bytes,
+               BATCH_HEADER_BYTES + size);
+    write_seed(to, "long-torn", FIX_HEADER | MARK_BEHIND, bytes, BATCH_HEADER_BYTES + size - 100);
+}
+
 static void write_seeds(const char *to)
 {
     static uint8_t bytes[SEGMENT_HEADER_BYTES + KIB(8)];
@@ -247,6 +286,11 @@ static void write_seeds(const char *to)
     segment_header_encode(&header, bytes);
     length = seed_batches(bytes + SEGMENT_HEADER_BYTES, 8, 8);
     write_seed(to, "whole", MARK_BEHIND, bytes, SEGMENT_HEADER_BYTES + length);
+    little_put32(bytes + 8, 1); /* an older version, in which no event is long */
+    segment_header_restamp(bytes);
+    length = seed_batches(bytes + SEGMENT_HEADER_BYTES, 6, 6);
+    write_seed(to, "whole-1", MARK_BEHIND, bytes, SEGMENT_HEADER_BYTES + length);
+    write_long_seeds(to);
 }
 
 static void remove_directory(void)

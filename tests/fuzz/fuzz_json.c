@@ -32,7 +32,7 @@ static void decode(const struct exchange *exchange, const struct op_spec *spec, 
                    uint32_t count, struct names *names)
 {
     struct hot_request request;
-    scratch.used = 0;
+    op_scratch_clear(&scratch);
     memcpy(sentence, "", 1);
     enum status status =
         op_decode(spec, words_at(exchange, first), count, names, 0, &scratch, &request);

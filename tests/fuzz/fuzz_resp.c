@@ -26,7 +26,7 @@ static void decode(struct names *names, const struct resp_command *command)
 {
     for (size_t i = 0; i < op_count(); i++) {
         struct hot_request request;
-        scratch.used = 0;
+        op_scratch_clear(&scratch);
         op_decode(op_get(i), command->args, command->count, names, 0, &scratch, &request);
     }
 }

@@ -31,11 +31,14 @@ static void tokens_are_found_whole_or_not_at_all(void **state)
     (void)state;
     struct access access;
     assert_true(parse(&access, "# people\n\n  read\t" READER "\r\nwrite " WRITER
-                               " video,clip\nadmin admin-0123456789"));
-    assert_int_equal(access.count, 3);
+                               " video,clip\nadmin admin-0123456789"
+                               "\nmoderator moderator-01234567"));
+    assert_int_equal(access.count, 4);
     assert_ptr_equal(access_find(&access, text_from(READER)), &access.tokens[0]);
     assert_ptr_equal(access_find(&access, text_from(WRITER)), &access.tokens[1]);
     assert_int_equal(access_find(&access, text_from("admin-0123456789"))->role, ROLE_ADMIN);
+    enum role moderator = access_find(&access, text_from("moderator-01234567"))->role;
+    assert_true(moderator > ROLE_WRITE && moderator < ROLE_ADMIN);
     char text[ACCESS_TOKEN_MAX + 2] = READER;
     for (size_t length = 0; length <= sizeof text; length++) {
         bool whole = length == strlen(READER);

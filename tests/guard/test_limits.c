@@ -349,6 +349,33 @@ static void a_refusal_goes_back_into_the_lease(void **state)
     limits_free(&limits);
 }
 
+/* A rate a minute, for one user, beside the limit of all writes of the user. */
+static void texts_have_a_rate_of_their_own(void **state)
+{
+    (void)state;
+    struct limits limits;
+    struct limit_rates rates = {.dry_run = false};
+    rates.by[LIMIT_BY_COMMENT][1] = (struct rate){.per_s = 6, .burst = 2};
+    rates.by[LIMIT_BY_USER][1] = (struct rate){.per_s = 1000, .burst = 1000};
+    begin(&limits);
+    assert_true(limits_set(&limits, &rates, TABLE));
+    struct limit_ask like = ask_of(LIMIT_BY_USER, 7), text = like;
+    text.known |= 1U << LIMIT_BY_COMMENT;
+    text.who[LIMIT_BY_COMMENT].lo = 7;
+    enum limit_by by = LIMIT_BY_TOTAL;
+    assert_int_equal(take_by(&limits, &text, true, START, &by), 0);
+    assert_int_equal(take_by(&limits, &text, true, START, &by), 0);
+    assert_int_equal(take_by(&limits, &text, true, START, &by), 10 * SECOND);
+    assert_int_equal(by, LIMIT_BY_COMMENT);
+    assert_int_equal(take_by(&limits, &like, true, START, &by), 0);
+    assert_int_equal(take_by(&limits, &text, false, START, &by), 0); /* it is no limit of reads */
+    assert_true(take_by(&limits, &text, true, START + 10 * SECOND - 1, &by) > 0);
+    assert_int_equal(take_by(&limits, &text, true, START + 10 * SECOND, &by), 0);
+    text.who[LIMIT_BY_COMMENT].lo = text.who[LIMIT_BY_USER].lo = 8;
+    assert_int_equal(take_by(&limits, &text, true, START, &by), 0);
+    limits_free(&limits);
+}
+
 static void a_device_is_a_printable_word(void **state)
 {
     (void)state;
@@ -388,6 +415,7 @@ int main(void)
         cmocka_unit_test(threads_share_a_burst_exactly),
         cmocka_unit_test(leases_take_no_more_than_a_burst),
         cmocka_unit_test(a_refusal_goes_back_into_the_lease),
+        cmocka_unit_test(texts_have_a_rate_of_their_own),
         cmocka_unit_test(a_device_is_a_printable_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

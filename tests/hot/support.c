@@ -1,5 +1,8 @@
 #include "support.h"
 
+#include <string.h>
+
+#include "comment/restore.h"
 #include "journal/file/record.h"
 
 static uint64_t recorder_append(struct journal *journal, const struct event *event)
@@ -18,6 +21,14 @@ static uint64_t recorder_append(struct journal *journal, const struct event *eve
     uint64_t size = recorder->real_sizes ? record_size(event) : 1U << STAMP_SHIFT;
     uint64_t position = (at == 0 ? 0 : recorder->ends[at - 1]) + size;
     recorder->events[at] = *event;
+    if (event_is_long(event)) {
+        uint8_t *body = malloc(event->body_length);
+        if (body == NULL || recorder->reserved < event_bytes_max(event))
+            abort();
+        memcpy(body, event->body, event->body_length);
+        recorder->events[at].body = body;
+        recorder->reserved -= event_bytes_max(event);
+    }
     recorder->ends[at] = position;
     pthread_mutex_unlock(&recorder->lock);
     return position;
@@ -47,9 +58,31 @@ static enum status recorder_admit(struct journal *journal, size_t bytes)
     return recorder->admit != NULL ? recorder->admit(recorder->context) : STATUS_OK;
 }
 
+static enum status recorder_reserve(struct journal *journal, size_t bytes)
+{
+    struct recorder *recorder = (struct recorder *)journal;
+    assert_true(bytes <= LIMIT_EVENT_LONG);
+    enum status status = recorder->admit != NULL ? recorder->admit(recorder->context) : STATUS_OK;
+    pthread_mutex_lock(&recorder->lock);
+    recorder->reserved += status == STATUS_OK ? bytes : 0;
+    pthread_mutex_unlock(&recorder->lock);
+    return status;
+}
+
+static void recorder_unreserve(struct journal *journal, size_t bytes)
+{
+    struct recorder *recorder = (struct recorder *)journal;
+    pthread_mutex_lock(&recorder->lock);
+    assert_true(recorder->reserved >= bytes);
+    recorder->reserved -= bytes;
+    pthread_mutex_unlock(&recorder->lock);
+}
+
 /* What is recorded is as good as on disk. */
 static const struct journal_ops recorder_ops = {.name = "recorder",
                                                 .admit = recorder_admit,
+                                                .reserve = recorder_reserve,
+                                                .unreserve = recorder_unreserve,
                                                 .append = recorder_append,
                                                 .appended = recorder_appended,
                                                 .durable = recorder_appended,
@@ -66,6 +99,9 @@ void recorder_open(struct recorder *recorder)
 void recorder_close(struct recorder *recorder)
 {
     pthread_mutex_destroy(&recorder->lock);
+    for (size_t i = 0; i < recorder->count; i++)
+        if (recorder->events[i].type == EVENT_COMMENT) /* others have no body, and do not set it */
+            free((void *)(uintptr_t)recorder->events[i].body);
     free(recorder->events);
     free(recorder->ends);
 }
@@ -171,6 +207,31 @@ void bed_start(struct bed *bed)
     assert_non_null(hot->loads.base);
 }
 
+/* A fold for the present store. */
+static void open_fold(struct bed *bed)
+{
+    fold_free(bed->fold);
+    comments_free(bed->comments);
+    bed->comments = NULL;
+    bed->fold = fold_new(&bed->store_budget, 1 << 20, bed->options.seed);
+    assert_non_null(bed->fold);
+    if (bed->comment_names == NULL)
+        return;
+    const struct comments_options options = {.names = bed->comment_names,
+                                             .dislike = "dislike",
+                                             .report = "report",
+                                             .reader = &bed->store->reader};
+    bed->comments = comments_new(&options);
+    assert_non_null(bed->comments);
+    assert_true(fold_set_comments(bed->fold, bed->comments));
+}
+
+void bed_use_comments(struct bed *bed, const struct names *names)
+{
+    bed->comment_names = names;
+    open_fold(bed);
+}
+
 void bed_open_over(struct bed *bed, uint64_t limit, struct hot_memory_options options,
                    struct store *(*open_store_fn)(struct bed *bed))
 {
@@ -180,8 +241,7 @@ void bed_open_over(struct bed *bed, uint64_t limit, struct hot_memory_options op
     bed->store_budget.limit = GIB(64);
     bed->options = options;
     open_store(bed);
-    bed->fold = fold_new(&bed->store_budget, 1 << 20, options.seed);
-    assert_non_null(bed->fold);
+    open_fold(bed);
     open_hot(bed);
     recorder_open(&bed->recorder);
     bed_start(bed);
@@ -198,14 +258,30 @@ void bed_close(struct bed *bed)
     if (bed->store != NULL) {
         filters_free(bed->filters);
         fold_free(bed->fold);
+        comments_free(bed->comments);
         store_close(bed->store);
     }
     recorder_close(&bed->recorder);
-    free(bed->scratch.counters);
-    free(bed->scratch.listed);
-    free(bed->scratch.ranked);
+    hot_scratch_free(&bed->scratch);
     assert_int_equal(memory_used(&bed->budget), 0);
     assert_int_equal(memory_used(&bed->store_budget), 0);
+}
+
+static void make_rows(struct bed *bed, struct store_changes *changes)
+{
+    char problem[256] = "";
+    if (bed->comments != NULL &&
+        comments_make_rows(bed->comments, changes, problem, sizeof problem) != STATUS_OK)
+        fail_msg("the rows of comments: %s", problem);
+}
+
+static void tell_parents(struct bed *bed)
+{
+    size_t count = 0;
+    const struct item *parents =
+        bed->comments != NULL ? comments_parents(bed->comments, &count) : NULL;
+    if (count > 0 && bed->parents != NULL)
+        bed->parents(bed, parents, count);
 }
 
 /* One window into a store; the filters are followed, or not if they stand for it already. */
@@ -215,8 +291,12 @@ static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
     uint32_t newest_s = 0;
     fold_clear(bed->fold);
     while (from < up_to && !fold_is_full(bed->fold)) {
-        struct event event = recorder_event(&bed->recorder, from++);
-        assert_int_equal(fold_add(bed->fold, &event), STATUS_OK);
+        struct event event = recorder_event(&bed->recorder, from);
+        enum status status = fold_add(bed->fold, &event);
+        if (status == STATUS_NO_MEMORY && fold_events(bed->fold) > 0)
+            break;
+        assert_int_equal(status, STATUS_OK);
+        from++;
         newest_s = event.time_s > newest_s ? event.time_s : newest_s;
     }
     fold_take(bed->fold, recorder_position(&bed->recorder, from), &changes);
@@ -227,9 +307,11 @@ static size_t project(struct bed *bed, size_t from, size_t up_to, bool follow)
         changes.user.cleared_horizon_s = newest_s - bed->changes_ttl_s;
     if (follow)
         filters_before(bed->filters, &changes);
+    make_rows(bed, &changes);
     assert_int_equal(store_apply(&bed->store->applier, &changes), STATUS_OK);
     if (follow)
         filters_after(bed->filters, &changes);
+    tell_parents(bed);
     fold_clear(bed->fold);
     return from;
 }
@@ -264,7 +346,8 @@ void bed_flush(struct bed *bed)
 static enum status restore_token(void *context, const struct store_token *token)
 {
     struct bed *bed = context;
-    return hot_memory_restore_token(bed->hot, token->item, token->token, token->time_s);
+    return hot_memory_restore_token(bed->hot, token->item, token->token, token->time_s,
+                                    token->value);
 }
 
 static enum status replay(struct bed *bed, uint32_t now_s)
@@ -287,20 +370,34 @@ static void know_kinds(struct bed *bed)
             hot_memory_know_kind(bed->hot, bed->recorder.events[i].name);
 }
 
+static enum status restore_ban(void *context, struct id user, struct user_ban ban)
+{
+    struct bed *bed = context;
+    return hot_memory_restore_ban(bed->hot, user, ban, 0);
+}
+
 static void restore_tokens(struct bed *bed)
 {
     struct store_visitor visitor = {.token = restore_token, .context = bed};
     assert_int_equal(store_visit(&bed->store->admin, &visitor), STATUS_OK);
+    assert_int_equal(comment_restore_bans(&bed->store->admin, restore_ban, bed), STATUS_OK);
 }
 
 void bed_crash(struct bed *bed, uint32_t now_s)
 {
     hot_close(bed->hot);
+    bed->hot = NULL;
     filters_free(bed->filters);
     store_close(bed->store);
     open_store(bed);
-    for (bed->projected = 0; bed->projected < bed->flushed;)
-        bed->projected = project(bed, bed->projected, bed->flushed, false);
+    open_fold(bed);
+    for (bed->projected = 0; bed->projected < bed->flushed;) {
+        size_t end = bed->flushed;
+        if (bed->windows != NULL && end - bed->projected > 1)
+            end = bed->projected + 1 + chance_below(bed->windows, 40);
+        bed->projected =
+            project(bed, bed->projected, end < bed->flushed ? end : bed->flushed, false);
+    }
     assert_int_equal(filters_rebuild(bed->filters, &bed->store->admin, NULL, NULL), STATUS_OK);
     open_hot(bed);
     restore_tokens(bed);
@@ -309,6 +406,7 @@ void bed_crash(struct bed *bed, uint32_t now_s)
     enum status status = replay(bed, now_s);
     if (status == STATUS_NO_MEMORY) {
         hot_close(bed->hot);
+        bed->hot = NULL;
         while (bed->projected < bed->recorder.count)
             bed->projected = project(bed, bed->projected, bed->recorder.count, true);
         open_hot(bed);
@@ -389,7 +487,7 @@ bool bed_ask(struct bed *bed, struct id user, uint8_t kind, struct item item)
 
 int64_t bed_count(struct bed *bed, struct item item, uint8_t name)
 {
-    struct hot_answer answer;
+    struct hot_answer answer = {0};
     struct hot_request request = {.action = HOT_COUNTS,
                                   .items = &item,
                                   .item_count = 1,
@@ -463,16 +561,22 @@ void bed_evict_item(struct bed *bed, struct item item)
 struct filling {
     struct slab *slab;
     uint32_t count;
+    uint32_t capacity;
     struct {
         uint32_t cell;
         uint32_t size;
-    } cells[4096];
+    } * cells;
 };
 
 static void fill_cell(struct filling *filling, uint32_t size)
 {
     uint32_t cell = slab_alloc(filling->slab, size);
-    assert_true(cell != 0 && filling->count < 4096);
+    assert_int_not_equal(cell, 0);
+    if (filling->count == filling->capacity) {
+        filling->capacity = filling->capacity * 2 + 64;
+        filling->cells = realloc(filling->cells, filling->capacity * sizeof(filling->cells[0]));
+        assert_non_null(filling->cells);
+    }
     filling->cells[filling->count].size = size;
     filling->cells[filling->count++].cell = cell;
 }
@@ -494,6 +598,7 @@ static void drain(struct filling *filling)
 {
     for (uint32_t i = 0; i < filling->count; i++)
         slab_free(filling->slab, filling->cells[i].cell, filling->cells[i].size);
+    free(filling->cells);
 }
 
 /* The budget seems spent for a while, so that the keeper wants every page it can get. */

@@ -34,7 +34,7 @@ static inline uint64_t test_operations(uint64_t usual)
 }
 
 /*
- * A journal that keeps every event in order, each with the position after it. Positions are either
+ * A journal that keeps every event in order, with a copy of its body, each with the position after it. Positions are either
  * as in a real one, or so far apart that each event has a stamp (clean.h) of its own.
  */
 struct recorder {
@@ -45,7 +45,9 @@ struct recorder {
     size_t count;
     size_t capacity;
     bool real_sizes;
-    enum status (*admit)(void *context); /* what journal_admit says; NULL: always OK */
+    size_t reserved; /* bytes reserved for long events, and not appended */
+    /* What journal_admit and journal_reserve say; NULL: always OK. */
+    enum status (*admit)(void *context);
     void *context;
 };
 
@@ -65,6 +67,11 @@ struct bed {
     struct store_reader *front; /* what the hot tier reads instead of the store; NULL: the store */
     struct filters *filters;
     struct fold *fold;
+    const struct names *comment_names; /* NULL: comments are not projected */
+    struct comments *comments;         /* of the fold */
+    /* Called with what projector_options.parents would get; NULL: nothing. */
+    void (*parents)(struct bed *bed, const struct item *parents, size_t count);
+    struct chance *windows; /* NULL: windows after a crash are as large as can be, or random */
     size_t projected;       /* events that the store has */
     size_t flushed;         /* and that it keeps in a crash */
     uint32_t changes_ttl_s; /* how long it remembers what was cleared; 0: for ever */
@@ -97,6 +104,9 @@ void bed_open_stored(struct bed *bed, uint64_t limit, struct hot_memory_options 
 void bed_open_over(struct bed *bed, uint64_t limit, struct hot_memory_options options,
                    struct store *(*open_store)(struct bed *bed));
 void bed_close(struct bed *bed);
+
+/* From now on comments are projected, too. The kinds `dislike` and `report` have their usual names. */
+void bed_use_comments(struct bed *bed, const struct names *names);
 
 /* hot_memory_start without the thread. */
 void bed_start(struct bed *bed);

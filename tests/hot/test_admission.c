@@ -30,14 +30,49 @@ static uint64_t fake_appended(struct journal *journal)
     return appended;
 }
 
-static const struct journal_ops ops = {
-    .name = "fake", .admit = fake_admit, .appended = fake_appended};
+/* BLOCKED so often, then what reserve_says. */
+static unsigned reserve_blocked;
+static enum status reserve_says;
+static size_t reserved;
+static unsigned kicks;
+
+static enum status fake_reserve(struct journal *journal, size_t bytes)
+{
+    (void)journal;
+    if (reserve_blocked > 0) {
+        reserve_blocked--;
+        return STATUS_BLOCKED;
+    }
+    reserved += reserve_says == STATUS_OK ? bytes : 0;
+    return reserve_says;
+}
+
+static void fake_unreserve(struct journal *journal, size_t bytes)
+{
+    (void)journal;
+    reserved -= bytes;
+}
+
+static void fake_kick(struct journal *journal)
+{
+    (void)journal;
+    kicks++;
+}
+
+static const struct journal_ops ops = {.name = "fake",
+                                       .admit = fake_admit,
+                                       .reserve = fake_reserve,
+                                       .unreserve = fake_unreserve,
+                                       .kick = fake_kick,
+                                       .appended = fake_appended};
 static struct journal journal = {&ops};
 
 static struct admission admission_of(uint64_t lag_slow, uint64_t lag_max)
 {
     appended = 0;
-    journal_says = STATUS_OK;
+    journal_says = reserve_says = STATUS_OK;
+    reserve_blocked = kicks = 0;
+    reserved = 0;
     return (struct admission){.journal = &journal, .lag_slow = lag_slow, .lag_max = lag_max};
 }
 
@@ -167,11 +202,94 @@ static void a_clock_that_is_wrong_is_refused(void **state)
     timeline_free(admission.timeline);
 }
 
+static void an_io_thread_reserves_without_waiting(void **state)
+{
+    (void)state;
+    struct admission admission = admission_of(0, 0);
+    assert_int_equal(admission_reserve(&admission, 1000), STATUS_OK);
+    assert_int_equal(reserved, 1000);
+    reserve_blocked = 1;
+    assert_int_equal(admission_reserve(&admission, 1000), STATUS_BLOCKED);
+    reserve_says = STATUS_READONLY;
+    assert_int_equal(admission_reserve(&admission, 1000), STATUS_READONLY);
+    reserve_says = STATUS_OK;
+    atomic_store(&admission.stopping, true);
+    assert_int_equal(admission_reserve(&admission, 1000), STATUS_STOPPING);
+    assert_int_equal(reserved, 1000);
+    admission_unreserve(&admission, 1000);
+    assert_int_equal(reserved, 0);
+}
+
+static void a_worker_waits_for_a_reservation(void **state)
+{
+    (void)state;
+    struct admission admission = admission_of(0, 0);
+    struct hot_pacer pacer = {0};
+    reserve_blocked = 5;
+    assert_int_equal(admission_reserve_await(&admission, &pacer, 1000, UINT64_MAX), STATUS_OK);
+    assert_int_equal(reserved, 1000);
+    assert_int_equal(kicks, 5); /* so that what is in the way is written */
+    assert_int_equal(pacer.free_ns, 0);
+    reserve_blocked = 5;
+    assert_int_equal(admission_reserve_await(&admission, &pacer, 1000, 0), STATUS_BLOCKED);
+    assert_int_equal(reserve_blocked, 4); /* asked once */
+    static const enum status refusals[] = {STATUS_READONLY, STATUS_DISK_FULL, STATUS_NO_FILES};
+    for (size_t i = 0; i < 3; i++) {
+        reserve_blocked = 2;
+        reserve_says = refusals[i];
+        assert_int_equal(admission_reserve_await(&admission, &pacer, 1000, UINT64_MAX),
+                         refusals[i]);
+        journal_says = refusals[i];
+        assert_int_equal(admission_reserve_await(&admission, &pacer, 1000, UINT64_MAX),
+                         refusals[i]);
+        journal_says = STATUS_OK;
+    }
+    reserve_says = STATUS_OK;
+    admission.lag_max = MAX;
+    appended = MAX + 1;
+    assert_int_equal(admission_reserve_await(&admission, &pacer, 1000, UINT64_MAX), STATUS_LAGGING);
+    assert_int_equal(reserved, 1000);
+}
+
+/* A thread that writes texts comes to as many bytes as one that writes likes. */
+static void long_events_are_paced_by_their_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(hot_writes_of(1), 1);
+    assert_int_equal(hot_writes_of(32), 1);
+    assert_int_equal(hot_writes_of(33), 2);
+    assert_int_equal(hot_writes_of(10048), 314);
+    struct admission admission = admission_of(SLOW, MAX);
+    struct hot_pacer pacer = {0};
+    appended = MAX;
+    uint64_t likes = write_for(&admission, &pacer, 1, MS, 10000 * MS);
+    pacer = (struct hot_pacer){0};
+    uint64_t texts = write_for(&admission, &pacer, hot_writes_of(10048), MS, 10000 * MS);
+    assert_in_range(texts, likes - likes / 10, likes + likes / 10);
+}
+
+/* One write of many bytes does not keep the other writes of its thread waiting for ever. */
+static void a_wait_after_a_long_event_is_bounded(void **state)
+{
+    (void)state;
+    struct admission admission = admission_of(SLOW, MAX);
+    struct hot_pacer pacer = {0};
+    appended = MAX;
+    for (int i = 0; i < LIMIT_BATCH; i++)
+        admission_spend(&admission, &pacer, hot_writes_of(LIMIT_EVENT_LONG), 5000 * MS);
+    assert_int_equal(admission_wait_ns(&admission, &pacer, 5000 * MS), ADMISSION_DEBT_NS);
+    assert_int_equal(admission_admit(&admission, &pacer, 5000 * MS + ADMISSION_DEBT_NS), STATUS_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_bound_the_journal_alone_decides),
         cmocka_unit_test(a_clock_that_is_wrong_is_refused),
+        cmocka_unit_test(an_io_thread_reserves_without_waiting),
+        cmocka_unit_test(a_worker_waits_for_a_reservation),
+        cmocka_unit_test(long_events_are_paced_by_their_bytes),
+        cmocka_unit_test(a_wait_after_a_long_event_is_bounded),
         cmocka_unit_test(the_step_grows_with_the_lag),
         cmocka_unit_test(too_far_behind_is_refused_until_it_caught_up),
         cmocka_unit_test(the_rate_follows_the_step_however_writes_come),

@@ -403,7 +403,7 @@ static void run_cache(uint64_t limit, uint64_t operations, bool real_sizes, bool
     check_end(run);
     if (must_evict) {
         assert_true(run->total.evicted_users > USERS && run->total.evicted_items > ITEMS);
-        assert_true(run->total.emptied_pages > 1000);
+        assert_true(run->total.emptied_pages > 300); /* 900 to 1300, depending on the seed */
     }
     bed_close(&run->bed);
     free(run->model.live);

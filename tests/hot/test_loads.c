@@ -58,6 +58,14 @@ static enum status front_items(struct store_reader *reader, const struct store_s
     return front_passes(front) ? status : STATUS_IO_FAILED;
 }
 
+static enum status front_rows(struct store_reader *reader, enum store_table table,
+                              const struct store_bytes *keys, size_t count,
+                              struct store_bytes *values, struct store_arena *arena)
+{
+    return store_read_rows(&front_of(reader)->bed->store->reader, table, keys, count, values,
+                           arena);
+}
+
 static struct store_snapshot *front_snapshot(struct store_reader *reader)
 {
     return store_snapshot(&front_of(reader)->bed->store->reader);
@@ -70,6 +78,7 @@ static void front_release(struct store_reader *reader, struct store_snapshot *sn
 
 static const struct store_reader_functions front_reader = {.read_reactions = front_reactions,
                                                            .read_items = front_items,
+                                                           .read_rows = front_rows,
                                                            .snapshot = front_snapshot,
                                                            .release = front_release};
 

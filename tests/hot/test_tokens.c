@@ -296,8 +296,9 @@ static void test_restored_in_any_order(void **state)
     bed_open_quiet(&bed, MIB(64), token_options(1000));
     for (uint64_t i = 0; i < COUNT; i++) {
         times[i] = 1000 + chance_below(&chance, TTL_S * 2);
-        assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){i, i * 3}, times[i]),
-                         STATUS_OK);
+        assert_int_equal(
+            hot_memory_restore_token(bed.hot, item, (uint64_t[2]){i, i * 3}, times[i], 0),
+            STATUS_OK);
     }
     hot_memory_set_journal(bed.hot, &bed.recorder.journal);
     uint32_t now_s = 1000 + TTL_S * 2;
@@ -330,9 +331,9 @@ static void test_tokens_have_their_share(void **state)
     assert_int_equal(bed_run(&bed, &request), STATUS_TOKENS_FULL);
     /* a start may find some more, but not any number */
     for (uint64_t i = MOST; i < MOST + MOST / 4; i++)
-        assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){i, i * 3}, 1000),
+        assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){i, i * 3}, 1000, 0),
                          STATUS_OK);
-    assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){7, 7}, 1000),
+    assert_int_equal(hot_memory_restore_token(bed.hot, item, (uint64_t[2]){7, 7}, 1000, 0),
                      STATUS_NO_MEMORY);
     assert_int_equal(add(&bed, item_number(3), 3, 1000), 1);
     bed_close(&bed);

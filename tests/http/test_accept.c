@@ -60,11 +60,37 @@ static void several_headers_add_up(void **state)
     assert_false(accept_prefers_html(&accept));
 }
 
+static void gzip_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        bool gzip;
+    } cases[] = {
+        {"", false},
+        {"gzip", true},
+        {"*", false},
+        {"identity", false},
+        {"deflate", false},
+        {"gzip, deflate, br, zstd", true},
+        {"br;q=1, GZIP", true},
+        {"gzip;q=0", false},
+        {"gzip;q=0.5", true},
+        {"xgzip", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (accept_takes_gzip((struct text){cases[i].value, strlen(cases[i].value)}) !=
+            cases[i].gzip)
+            fail_msg("'%s'", cases[i].value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms),
         cmocka_unit_test(several_headers_add_up),
+        cmocka_unit_test(gzip_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,36 @@ static void counts_and_feeds(void **state)
         "\"view\":-9223372036854775808}},{\"item\":\"video:02\",\"reactions\":[],\"counts\":{}}]}");
 }
 
+static void friends(void **state)
+{
+    (void)state;
+    struct store_listed found[] = {{.time_s = 4},
+                                   {.id = {0, 7}, .time_s = 9},
+                                   {.id = {1, 2}, .time_s = 8},
+                                   {.time_s = 0},
+                                   {.time_s = 0},
+                                   {.time_s = 0}};
+    struct store_listed *before = scratch.listed;
+    struct hot_request request = ask(HOT_FEED, 2);
+    scratch.listed = found;
+    answers[0].count = 1;
+    request.read.friends = 2;
+    expect(&request, false,
+           "{\"items\":[{\"item\":\"video:1\",\"reactions\":[\"like\"],\"counts\":{\"like\":3},"
+           "\"friends\":{\"count\":4,\"users\":[\"7\",\"00000000-0000-0001-0000-000000000002\"]}},"
+           "{\"item\":\"video:02\",\"reactions\":[],\"counts\":{},"
+           "\"friends\":{\"count\":0,\"users\":[]}}]}");
+    request = (struct hot_request){.action = HOT_FRIENDS,
+                                   .list = {.count = 2, .first = 1, .second = true}};
+    expect(&request, true,
+           "{\"users\":[{\"user\":\"7\",\"time\":9,"
+           "\"via\":\"00000000-0000-0001-0000-000000000002\"},"
+           "{\"user\":\"0\",\"time\":0,\"via\":null}]}");
+    request.list.count = 0;
+    expect(&request, true, "{\"users\":[]}");
+    scratch.listed = before;
+}
+
 static void lists(void **state)
 {
     (void)state;
@@ -187,10 +217,15 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags_and_numbers),  cmocka_unit_test(changes_with_their_count),
-        cmocka_unit_test(counts_and_feeds),   cmocka_unit_test(lists),
-        cmocka_unit_test(errors_are_escaped), cmocka_unit_test(plain_errors_are_short),
-        cmocka_unit_test(no_memory),          cmocka_unit_test(all_names),
+        cmocka_unit_test(flags_and_numbers),
+        cmocka_unit_test(changes_with_their_count),
+        cmocka_unit_test(counts_and_feeds),
+        cmocka_unit_test(friends),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(errors_are_escaped),
+        cmocka_unit_test(plain_errors_are_short),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(all_names),
     };
     uint16_t index;
     names = names_new();

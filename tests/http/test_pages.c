@@ -7,6 +7,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
+#include "http/console.h"
+#include "http/welcome.h"
 #include "talk.h"
 
 static void ready_or_not(void **state)
@@ -34,40 +38,141 @@ static void ready_or_not(void **state)
     close(client);
 }
 
-/* At "/" a browser gets a page and all others JSON; a host that is no plain name is not repeated. */
+/* At "/" a browser gets a page and all others JSON. */
 static void the_first_page(void **state)
 {
     (void)state;
     int client = http_open();
-    char wanted[128];
     get(client, "/");
     assert_int_equal(read_response(client, false), 200);
     assert_non_null(strstr(body, "\"name\":\"laud\""));
     assert_non_null(strstr(head, "Content-Type: application/json\n"));
     assert_non_null(strstr(head, "Vary: Accept\n"));
     assert_null(strstr(head, "Content-Security-Policy"));
-#define PAGE(host) "GET / HTTP/1.1\r\nAccept: text/html\r\nHost: " host "\r\n\r\n"
-    client_send(client, PAGE("like.example:80"));
+    client_send(client, "GET / HTTP/1.1\r\nAccept: text/html\r\n" HOST "\r\n");
     assert_int_equal(read_response(client, false), 200);
     assert_non_null(strstr(head, "Content-Type: text/html; charset=utf-8\n"));
-    assert_non_null(
-        strstr(head, "Content-Security-Policy: default-src 'none'; style-src 'sha256-"));
-    assert_non_null(strstr(body, "curl -X PUT 'http://like.example:80/v1/items/"));
-    assert_null(strstr(body, "Authorization"));
-    client_send(client, PAGE("a';touch${IFS}x;'"));
-    assert_int_equal(read_response(client, false), 400);
-    close(client);
-    client = http_open();
-    client_send(client, PAGE("a&lt;';id;'"));
-    assert_int_equal(read_response(client, false), 200);
-    assert_null(strstr(body, "id;"));
-    snprintf(wanted, sizeof wanted, "'http://127.0.0.1:%u/v1/items/", fake.server.http_port);
-    assert_non_null(strstr(body, wanted));
+    assert_non_null(strstr(head, "Content-Security-Policy: default-src 'none'; "));
     client_send(client, "HEAD / HTTP/1.1\r\n" HOST "\r\n");
     assert_int_equal(read_response(client, true), 200);
     post(client, "/", "{}");
     assert_int_equal(read_response(client, false), 405);
     assert_non_null(strstr(head, "Allow: GET, HEAD, OPTIONS\n"));
+    close(client);
+}
+
+static const char *welcome(const char *host)
+{
+    struct buffer out = {.budget = &fake.budget};
+    assert_int_equal(
+        welcome_write_html(&fake.server.loops[0], (struct text){host, strlen(host)}, &out),
+        STATUS_OK);
+    assert_true(out.length < sizeof body);
+    memcpy(body, out.bytes, out.length);
+    body[out.length] = '\0';
+    buffer_free(&out);
+    return body;
+}
+
+/* The page of a program without the console: a host that is no plain name is not repeated. */
+static void the_small_page(void **state)
+{
+    (void)state;
+    char wanted[128];
+    assert_non_null(strstr(welcome_fields, "default-src 'none'; style-src 'sha256-"));
+    assert_non_null(
+        strstr(welcome("like.example:80"), "curl -X PUT 'http://like.example:80/v1/items/"));
+    assert_null(strstr(body, "Authorization"));
+    assert_null(strstr(welcome("a';touch${IFS}x;'"), "touch"));
+    snprintf(wanted, sizeof wanted, "'http://127.0.0.1:%u/v1/items/", fake.server.http_port);
+    assert_non_null(strstr(body, wanted));
+    assert_null(strstr(welcome("a&lt;';id;'"), "id;"));
+}
+
+/* Sends a request for a file with one more header; its code. */
+static int get_file(int client, const char *path, const char *field)
+{
+    char text[512];
+    snprintf(text, sizeof text, "GET %s HTTP/1.1\r\n" HOST "Accept: text/html\r\n%s\r\n", path,
+             field);
+    client_send(client, text);
+    return read_response(client, false);
+}
+
+/* Every file comes in both forms; who has its version gets only that, also behind a proxy. */
+static void files_of_the_console(void **state)
+{
+    (void)state;
+    int client = http_open();
+    char path[128], field[256];
+    for (const struct console_file *file = console_files; file->name != NULL; file++) {
+        bool index = file == console_index();
+        snprintf(path, sizeof path, "/console/%s", file->name);
+        assert_int_equal(get_file(client, index ? "/" : path, "Accept-Encoding: br, gzip\r\n"),
+                         200);
+        assert_non_null(strstr(head, "Content-Encoding: gzip\n"));
+        assert_non_null(strstr(head, file->packed_etag));
+        assert_non_null(strstr(head, "Cache-Control: no-cache\n"));
+        assert_non_null(strstr(head, "X-Content-Type-Options: nosniff\n"));
+        assert_non_null(
+            strstr(head, index ? "Vary: Accept, Accept-Encoding\n" : "Vary: Accept-Encoding\n"));
+        assert_memory_equal(body, file->packed.bytes, file->packed.length);
+        snprintf(field, sizeof field, "If-None-Match: \"x\", W/%s\r\n", file->plain_etag);
+        assert_int_equal(get_file(client, index ? "/" : path, field), 304);
+        assert_non_null(strstr(head, file->plain_etag));
+        assert_null(strstr(head, "Content-Length"));
+        if (file->plain.length >= sizeof body)
+            continue;
+        snprintf(field, sizeof field, "If-None-Match: %s\r\n", file->packed_etag);
+        assert_int_equal(get_file(client, index ? "/" : path, field), 200);
+        assert_null(strstr(head, "Content-Encoding"));
+        assert_string_equal(body, file->plain.bytes);
+    }
+    assert_int_equal(get_file(client, "/console/nothing.js", ""), 404);
+    assert_non_null(strstr(head, "Cache-Control: no-store\n"));
+    assert_int_equal(get_file(client, "/console/", ""), 404);
+    assert_int_equal(get_file(client, "/console/index.html/x", ""), 404);
+    post(client, "/console/main.js", "{}");
+    assert_int_equal(read_response(client, false), 405);
+    close(client);
+}
+
+static json_t *get_json(int client, const char *path)
+{
+    get(client, path);
+    assert_int_equal(read_response(client, false), 200);
+    json_t *document = json_loads(body, 0, NULL);
+    assert_non_null(document);
+    return document;
+}
+
+/* INFO, HOTKEYS and SLOWLOG as JSON. */
+static void what_the_server_does(void **state)
+{
+    (void)state;
+    int client = http_open();
+    get(client, "/v1/items/video:3/counts");
+    assert_int_equal(read_response(client, false), 200);
+    json_t *info = get_json(client, "/info");
+    json_t *sections = json_object_get(info, "sections");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(sections, "Server"), "laud_version")),
+        LAUD_VERSION);
+    assert_true(json_is_integer(
+        json_object_get(json_object_get(sections, "Memory"), "used_memory_connections")));
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(sections, "Store"), "store_state")),
+        "none"); /* the server of this test has no such section */
+    assert_null(json_object_get(sections, "Hotkeys"));
+    json_t *operation = json_array_get(json_object_get(info, "operations"), 0);
+    assert_int_equal(json_array_size(json_object_get(info, "operations")), 1);
+    assert_string_equal(json_string_value(json_object_get(operation, "name")), "COUNTS");
+    assert_int_equal(json_integer_value(json_object_get(operation, "count")), 1);
+    assert_int_equal(json_array_size(json_object_get(operation, "times")), BUCKETS);
+    assert_int_equal(json_array_size(json_object_get(info, "bounds_ns")), BUCKETS_BOUNDED);
+    json_decref(info);
+    get(client, "/slowlog");
+    expect(client, 200, "{\"entries\":[]}");
     close(client);
 }
 
@@ -181,6 +286,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_A_SERVER(ready_or_not),
         ON_A_SERVER(the_first_page),
+        ON_A_SERVER(the_small_page),
+        ON_A_SERVER(files_of_the_console),
+        ON_A_SERVER(what_the_server_does),
         cmocka_unit_test(a_store_that_failed_says_so),
         ON_A_SERVER(refusals_name_what_http_knows),
     };

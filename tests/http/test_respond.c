@@ -64,12 +64,38 @@ static void what_lasts_is_not_to_be_tried_again(void **state)
     }
 }
 
+/* An answer is true at its moment only; a file may be kept, but must be asked for each time. */
+static void only_files_may_be_kept(void **state)
+{
+    (void)state;
+    struct buffer out = {.budget = &budget};
+    struct response response = {.code = 200, .type = RESPOND_HTML, .negotiated = true};
+    assert_true(respond_write(&out, &response, "", 1));
+    assert_non_null(strstr(out.bytes, "Cache-Control: no-store\r\n"));
+    assert_non_null(strstr(out.bytes, "Vary: Accept\r\n"));
+    out.length = 0;
+    response.etag = "\"1\"";
+    response.gzip = true;
+    response.origin = "https://a.example";
+    assert_true(respond_write(&out, &response, "", 1));
+    assert_non_null(strstr(out.bytes, "Cache-Control: no-cache\r\nETag: \"1\"\r\n"));
+    assert_non_null(strstr(out.bytes, "Content-Encoding: gzip\r\n"));
+    assert_non_null(strstr(out.bytes, "Vary: Accept, Accept-Encoding, Origin\r\n"));
+    out.length = 0;
+    response = (struct response){.code = 304, .etag = "\"1\""};
+    assert_true(respond_write(&out, &response, "", 0) && buffer_append(&out, "", 1));
+    assert_memory_equal(out.bytes, "HTTP/1.1 304 Not Modified\r\n", 27);
+    assert_null(strstr(out.bytes, "Content-"));
+    buffer_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_its_code),
         cmocka_unit_test(no_head_is_larger_than_is_reckoned_with),
         cmocka_unit_test(what_lasts_is_not_to_be_tried_again),
+        cmocka_unit_test(only_files_may_be_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

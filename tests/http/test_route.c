@@ -97,7 +97,8 @@ static void words_fit_the_operations(void **state)
                 continue;
             }
             char option[40];
-            snprintf(option, sizeof option, "[%.*s ", (int)word.option.length, word.option.bytes);
+            snprintf(option, sizeof option, "[%.*s%s", (int)word.option.length, word.option.bytes,
+                     word.flag ? "]" : " ");
             assert_int_equal(word.segment, -1);
             assert_non_null(strstr(op->arguments, option));
         }
@@ -107,6 +108,31 @@ static void words_fit_the_operations(void **state)
             snprintf(name, sizeof name, "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
             assert_non_null(strstr(route->words, name));
         }
+    }
+}
+
+static void some_routes_have_a_body(void **state)
+{
+    (void)state;
+    static const struct {
+        enum verb verb;
+        const char *path;
+        bool has, optional;
+    } cases[] = {
+        {VERB_PUT, "/v1/items/video:1/reactions/like/2", false, true},
+        {VERB_POST, "/v1/feed", true, false},
+        {VERB_GET, "/v1/items/video:1/comments", false, true},
+        {VERB_PUT, "/v1/comments/comment:1/text", true, false},
+        {VERB_PUT, "/v1/comments/comment:1/pin", false, true},
+        {VERB_PUT, "/v1/users/1/ban", true, true},
+        {VERB_DELETE, "/v1/users/1/ban", false, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        aim(cases[i].path);
+        const struct route *route = route_find(&target, cases[i].verb);
+        assert_non_null(route);
+        assert_int_equal(route_has_body(route), cases[i].has);
+        assert_int_equal(route_body_is_optional(route), cases[i].optional);
     }
 }
 
@@ -123,6 +149,8 @@ static void words_are_read(void **state)
     assert_true(text_is(word.name, "items") && word.many);
     assert_true(route_next_word(route, &at, &word));
     assert_true(text_is(word.name, "cold") && text_is(word.option, "COLD"));
+    assert_true(route_next_word(route, &at, &word));
+    assert_true(text_is(word.name, "friends") && text_is(word.option, "FRIENDS"));
     assert_false(route_next_word(route, &at, &word));
     assert_false(route_is_single(route));
     aim("/v1/items/video:1/counts");
@@ -147,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(routes_are_found),  cmocka_unit_test(other_paths_are_not),
         cmocka_unit_test(methods_are_known), cmocka_unit_test(words_fit_the_operations),
-        cmocka_unit_test(words_are_read),
+        cmocka_unit_test(words_are_read),    cmocka_unit_test(some_routes_have_a_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

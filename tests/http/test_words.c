@@ -18,7 +18,8 @@ static char sentence[256];
 
 static void begin(enum verb verb, const char *path, const char *body)
 {
-    exchange = (struct exchange){.words.budget = &budget, .text.budget = &budget};
+    exchange =
+        (struct exchange){.words.budget = &budget, .text.budget = &budget, .raw.budget = &budget};
     assert_true(buffer_append(&exchange.text, path, strlen(path)));
     assert_null(target_read(&exchange.target, exchange.text.bytes, exchange.text.length,
                             (struct text){NULL, 0}));
@@ -27,6 +28,9 @@ static void begin(enum verb verb, const char *path, const char *body)
         assert_int_equal(json_in_read(&exchange.json, (struct text){body, strlen(body)}, &budget,
                                       sentence, sizeof sentence),
                          STATUS_OK);
+    struct text raw;
+    if (body != NULL && json_in_member(text_from(body), text_from("extra"), &raw))
+        assert_true(buffer_append(&exchange.raw, raw.bytes, raw.length));
 }
 
 static void end(void)
@@ -34,6 +38,7 @@ static void end(void)
     json_in_free(&exchange.json, &budget);
     buffer_free(&exchange.words);
     buffer_free(&exchange.text);
+    buffer_free(&exchange.raw);
     assert_int_equal(memory_used(&budget), 0);
 }
 
@@ -119,6 +124,59 @@ static void words_of_bodies(void **state)
     expect(VERB_POST, "/v1/items/a:1/counters/view", "{}", STATUS_BAD_ARITY, "'delta' is missing");
 }
 
+/* Options that stand alone, have many values, or are any JSON value; and bodies of PUT. */
+static void words_of_comments(void **state)
+{
+    (void)state;
+    static const char path[] = "/v1/items/a:1/comments";
+    expect(VERB_POST, path, "{\"user\":\"1\",\"text\":\"hi\"}", STATUS_OK, "1 a:1 hi");
+    expect(VERB_POST, path,
+           "{\"text\":\"hi\",\"user\":\"1\",\"token\":\"t\",\"mentions\":[\"2\",\"3\"],"
+           "\"extra\": {\"b\" : 1.50} }",
+           STATUS_OK, "1 a:1 hi TOKEN t MENTION 2 3 EXTRA {\"b\" : 1.50}");
+    expect(VERB_POST, path, "{\"user\":\"1\",\"text\":\"hi\",\"mentions\":[],\"extra\":null}",
+           STATUS_OK, "1 a:1 hi");
+    expect(VERB_POST, path, "{\"user\":\"1\",\"text\":\"hi\",\"extra\":\"x\"}", STATUS_OK,
+           "1 a:1 hi EXTRA \"x\"");
+    expect(VERB_POST, path, "{\"user\":\"1\",\"text\":\"hi\",\"\\u0065xtra\":1}", STATUS_BAD_JSON,
+           "the name of the member 'extra' must be written without \\u");
+    expect(VERB_POST, path, "{\"user\":\"1\",\"text\":\"hi\",\"mentions\":\"2\"}", STATUS_BAD_JSON,
+           "the member 'mentions' must be an array of strings");
+    expect(VERB_POST, path, "{\"user\":\"1\",\"text\":\"hi\",\"mentions\":[2]}", STATUS_BAD_JSON,
+           "its entry [0] is not a string");
+    expect(VERB_POST, path, "{\"user\":\"1\"}", STATUS_BAD_ARITY, "'text' is missing");
+    expect(VERB_GET, "/v1/items/a:1/comments?by=new&all=true&limit=3&replies=0", NULL, STATUS_OK,
+           "a:1 BY new REPLIES 0 LIMIT 3 ALL");
+    expect(VERB_GET, "/v1/items/a:1/comments?all=false&for=7", NULL, STATUS_OK, "a:1 FOR 7");
+    expect(VERB_GET, "/v1/items/a:1/comments?all", NULL, STATUS_OK, "a:1 ALL");
+    expect(VERB_GET, "/v1/items/a:1/comments?all=1", NULL, STATUS_OK, "a:1 ALL");
+    expect(VERB_GET, "/v1/items/a:1/comments?all=0", NULL, STATUS_OK, "a:1");
+    expect(VERB_GET, "/v1/items/a:1/comments?all=yes", NULL, STATUS_BAD_ARGUMENT,
+           "the parameter 'all' must be true or false");
+    expect(VERB_PUT, "/v1/comments/comment:7/text", "{\"user\":\"1\",\"text\":\"x\"}", STATUS_OK,
+           "1 comment:7 x");
+    expect(VERB_PUT, "/v1/comments/comment:7/text?user=1", "{}", STATUS_BAD_ARGUMENT,
+           "a PUT with a body takes no parameters");
+    expect(VERB_PUT, "/v1/comments/comment:7/state", "{\"state\":\"hidden\",\"reason\":\"spam\"}",
+           STATUS_OK, "comment:7 hidden REASON spam");
+    expect(VERB_PUT, "/v1/comments/comment:7/pin", NULL, STATUS_OK, "comment:7");
+    expect(VERB_DELETE, "/v1/comments/comment:7?user=1", NULL, STATUS_OK, "1 comment:7");
+    expect(VERB_DELETE, "/v1/comments/comment:7", NULL, STATUS_BAD_ARITY, "'user' is missing");
+    expect(VERB_DELETE, "/v1/comments/comment:7/content", NULL, STATUS_OK, "comment:7");
+    expect(VERB_POST, "/v1/cards", "{\"comments\":[\"comment:1\"],\"for\":\"7\"}", STATUS_OK,
+           "comment:1 FOR 7");
+    expect(VERB_POST, "/v1/cards", "{\"comments\":[\"comment:1\",\"FOR\",\"7\"]}",
+           STATUS_BAD_ARGUMENT, "'comments[1]'");
+    expect(VERB_PUT, "/v1/users/7/ban", "{\"until\":1900000000,\"shadow\":true}", STATUS_OK,
+           "7 UNTIL 1900000000 SHADOW");
+    expect(VERB_PUT, "/v1/users/7/ban", "{\"shadow\":false}", STATUS_OK, "7");
+    expect(VERB_PUT, "/v1/users/7/ban", "{\"shadow\":1}", STATUS_BAD_JSON,
+           "the member 'shadow' must be true or false");
+    expect(VERB_PUT, "/v1/users/7/inbox/seen", "{\"cursor\":\"c\"}", STATUS_OK, "7 c");
+    expect(VERB_PUT, "/v1/items/a:1/subject", "{\"mode\":\"held\"}", STATUS_OK, "a:1 MODE held");
+    expect(VERB_GET, "/v1/queue/video/reported?limit=5", NULL, STATUS_OK, "video reported LIMIT 5");
+}
+
 static void too_many_words(void **state)
 {
     (void)state;
@@ -167,11 +225,9 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_of_paths_and_queries),
-        cmocka_unit_test(words_of_bodies),
-        cmocka_unit_test(too_many_words),
-        cmocka_unit_test(words_of_batches),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(words_of_paths_and_queries), cmocka_unit_test(words_of_bodies),
+        cmocka_unit_test(words_of_comments),          cmocka_unit_test(too_many_words),
+        cmocka_unit_test(words_of_batches),           cmocka_unit_test(no_memory),
     };
     commands_init(&commands);
     return cmocka_run_group_tests(tests, NULL, NULL);

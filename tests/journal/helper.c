@@ -55,6 +55,30 @@ int directory_teardown(void **state)
     return 0;
 }
 
+static const uint32_t short_bodies[] = {1, 7, 8, 9, 100};
+static const uint32_t *body_lengths = short_bodies;
+static size_t body_count = sizeof short_bodies / sizeof *short_bodies;
+static uint8_t body_bytes[LIMIT_EVENT_BODY + 256];
+
+__attribute__((constructor)) static void make_bodies(void)
+{
+    struct chance chance = {7};
+    for (size_t i = 0; i < sizeof body_bytes; i++)
+        body_bytes[i] = (uint8_t)chance_next(&chance);
+}
+
+void sample_set_bodies(const uint32_t *lengths, size_t count)
+{
+    body_lengths = lengths;
+    body_count = count;
+}
+
+const uint8_t *sample_body(uint64_t number, uint32_t length)
+{
+    assert_true(length <= LIMIT_EVENT_BODY);
+    return body_bytes + number % 256;
+}
+
 struct event sample_event(uint64_t number)
 {
     struct chance chance = {number};
@@ -62,7 +86,9 @@ struct event sample_event(uint64_t number)
     struct event event = {.time_s = (uint32_t)chance_next(&chance)};
     struct id user = {bits & 1 ? chance_next(&chance) | 1 : 0, chance_next(&chance)};
     struct id item = {bits & 2 ? chance_next(&chance) | 1 : 0, chance_next(&chance)};
-    event.type = (uint8_t)(number % 16 == 0 ? EVENT_DEFINE : EVENT_SET + (bits >> 2) % 3);
+    event.type = (uint8_t)(number % 16 == 0   ? EVENT_DEFINE
+                           : number % 16 == 7 ? EVENT_COMMENT
+                                              : EVENT_SET + (bits >> 2) % 3);
     if (event.type == EVENT_DEFINE) {
         event.name = (uint8_t)(NAME_TYPE + (bits >> 4) % 4);
         event.index = (uint16_t)((bits >> 8) % LIMIT_NAMES);
@@ -73,6 +99,13 @@ struct event sample_event(uint64_t number)
     }
     event.item = (struct item){.id = item, .type = (uint16_t)((bits >> 8) % LIMIT_TYPES)};
     event.name = (uint8_t)((bits >> 24) % LIMIT_NAMES);
+    if (event.type == EVENT_COMMENT) {
+        event.user = user;
+        event.name = (uint8_t)(1 + (bits >> 24) % 255);
+        event.body_length = body_lengths[number / 16 % body_count];
+        event.body = sample_body(number, event.body_length);
+        return event;
+    }
     if (event.type == EVENT_ADD) {
         event.delta = (int64_t)chance_next(&chance);
         event.has_token = bits >> 32 & 1;
@@ -109,7 +142,8 @@ bool event_equal(const struct event *a, const struct event *b)
            a->time_s == b->time_s && a->index == b->index && a->has_token == b->has_token &&
            id_equal(a->user, b->user) && item_equal(a->item, b->item) && a->delta == b->delta &&
            a->token[0] == b->token[0] && a->token[1] == b->token[1] &&
-           memcmp(a->text, b->text, sizeof a->text) == 0;
+           memcmp(a->text, b->text, sizeof a->text) == 0 && a->body_length == b->body_length &&
+           (a->body_length == 0 || memcmp(a->body, b->body, a->body_length) == 0);
 }
 
 enum status sample_visit(void *context, const struct event *event, uint64_t position, size_t size)
@@ -128,10 +162,23 @@ struct journal_tuning small_tuning(void)
     return (struct journal_tuning){
         .ring_bytes = KIB(8),
         .others_bytes = KIB(2),
+        .long_bytes = 640,
+        .long_max = 152,
         .reserve_bytes = KIB(4),
         .retry_ms = 5,
     };
 }
+
+struct journal_tuning large_tuning(void)
+{
+    struct journal_tuning tuning = small_tuning();
+    tuning.ring_bytes = KIB(64);
+    tuning.long_bytes = 2 * LIMIT_EVENT_LONG;
+    tuning.long_max = LIMIT_EVENT_LONG;
+    return tuning;
+}
+
+uint64_t user_segment_bytes = SMALL_SEGMENT;
 
 static void user_heard(void *context)
 {
@@ -150,7 +197,7 @@ static enum status open_at(struct user *user, const char *directory, enum durabi
         .directory = directory,
         .durability = durability,
         .interval_ms = 100,
-        .segment_bytes = SMALL_SEGMENT,
+        .segment_bytes = user_segment_bytes,
     };
     *user = (struct user){.found = sample_check_from(number)};
     struct journal_reading reading = {
@@ -191,7 +238,7 @@ void user_close(struct user *user)
     pthread_mutex_destroy(&user->lock);
 }
 
-static uint64_t user_calls(struct user *user)
+uint64_t user_calls(struct user *user)
 {
     pthread_mutex_lock(&user->lock);
     uint64_t calls = user->calls;
@@ -199,12 +246,35 @@ static uint64_t user_calls(struct user *user)
     return calls;
 }
 
-static void user_await_call(struct user *user, uint64_t before)
+void user_await_call(struct user *user, uint64_t before)
 {
     pthread_mutex_lock(&user->lock);
     while (user->calls == before)
         pthread_cond_wait(&user->heard, &user->lock);
     pthread_mutex_unlock(&user->lock);
+}
+
+enum status user_reserve_long(struct user *user, size_t bytes)
+{
+    for (;;) {
+        uint64_t before = user_calls(user);
+        enum status status = journal_reserve(user->journal, bytes);
+        if (status != STATUS_BLOCKED)
+            return status;
+        journal_kick(user->journal);
+        user_await_call(user, before);
+    }
+}
+
+/* Appends the next event under the present admission. False: the journal does not take it. */
+static bool user_append_next(struct user *user)
+{
+    struct event event = sample_event(user->appended);
+    if (event_is_long(&event) && user_reserve_long(user, event_bytes_max(&event)) != STATUS_OK)
+        return false;
+    user->end = journal_append(user->journal, &event);
+    user->appended++;
+    return true;
 }
 
 uint64_t user_append(struct user *user, uint64_t count)
@@ -219,11 +289,14 @@ uint64_t user_append(struct user *user, uint64_t count)
         }
         if (status != STATUS_OK)
             break;
-        for (int i = 0; i < LIMIT_BATCH && done < count; i++, done++) {
-            struct event event = sample_event(user->appended++);
-            user->end = journal_append(user->journal, &event);
+        bool taken = true;
+        for (int i = 0; taken && i < LIMIT_BATCH && done < count; i++) {
+            taken = user_append_next(user);
+            done += taken;
         }
         journal_kick(user->journal);
+        if (!taken)
+            break;
     }
     return done;
 }

@@ -20,6 +20,7 @@
 #include "sample.h"
 
 #define SMALL_SEGMENT KIB(64)
+#define LARGE_SEGMENT KIB(272) /* for large_tuning */
 
 /* A new directory, in memory if the machine has such; removed with all in it. */
 void directory_make(char path[64]);
@@ -60,6 +61,10 @@ struct user {
 
 /* Small segments and a small ring; a journal that has the same durability in all its tests. */
 struct journal_tuning small_tuning(void);
+/* A ring that takes the largest bodies, for a journal of LARGE_SEGMENT. */
+struct journal_tuning large_tuning(void);
+extern uint64_t
+    user_segment_bytes; /* the size of the segments of user_open; at first SMALL_SEGMENT */
 enum status user_open(struct user *user, const char *directory, enum durability durability,
                       const struct journal_tuning *tuning);
 /* As user_open, but only the events from this number on are needed. */
@@ -69,6 +74,13 @@ void user_close(struct user *user);
 
 /* Appends sample events; stops early if the journal will not take them. Returns how many it took.*/
 uint64_t user_append(struct user *user, uint64_t count);
+
+/* Reserves room for a long event, and waits for it; READONLY, DISK_FULL, NO_FILES: there is none. */
+enum status user_reserve_long(struct user *user, size_t bytes);
+
+/* How often the listener was called, and a wait until it was called once more than `before`. */
+uint64_t user_calls(struct user *user);
+void user_await_call(struct user *user, uint64_t before);
 
 /* Waits until all appended is released, or never will be: OK or READONLY. */
 enum status user_wait(struct user *user);

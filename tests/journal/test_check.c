@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/names.h"
 #include "cli/check.h"
+#include "comment/body.h"
 #include "helper.h"
 
 static char data[64];
@@ -51,9 +52,37 @@ static int check(const char *first, const char *second)
 
 static void append(struct journal *port, struct event event)
 {
-    assert_int_equal(journal_admit(port, LIMIT_EVENT_BYTES), STATUS_OK);
+    if (event_is_long(&event))
+        assert_int_equal(journal_reserve(port, event_bytes_max(&event)), STATUS_OK);
+    else
+        assert_int_equal(journal_admit(port, LIMIT_EVENT_BYTES), STATUS_OK);
     journal_append(port, &event);
     journal_kick(port);
+}
+
+/* One event about a user, and one about a comment, of which no text may be shown. */
+static void append_comments(struct journal *port)
+{
+    static uint8_t bytes[COMMENT_BODY_BYTES];
+    const struct comment_body seen = {.seen = 4};
+    const struct comment_body hidden = {.has_comment = true,
+                                        .comment = {.id = 9000,
+                                                    .subject = {.id = {.lo = 42}},
+                                                    .root = 8000,
+                                                    .floor = 3,
+                                                    .moderation = COMMENT_HIDDEN,
+                                                    .deleted = true},
+                                        .reason = {"secret", 6},
+                                        .subject_delta = -1,
+                                        .root_delta = -1};
+    struct event comment = {.type = EVENT_COMMENT, .time_s = 11, .user = {0, 7}, .body = bytes};
+    comment.name = COMMENT_EVENT_SEEN;
+    comment.body_length = (uint32_t)comment_body_encode(COMMENT_EVENT_SEEN, &seen, bytes);
+    append(port, comment);
+    comment.name = COMMENT_EVENT_STATE;
+    comment.item.id.lo = 42;
+    comment.body_length = (uint32_t)comment_body_encode(COMMENT_EVENT_STATE, &hidden, bytes);
+    append(port, comment);
 }
 
 static struct event define(enum name_role role, uint16_t index, const char *text)
@@ -72,6 +101,7 @@ static int setup(void **state)
     struct journal_file_options options = {
         .directory = journal, .durability = DURABILITY_COMMIT, .segment_bytes = SMALL_SEGMENT};
     struct journal_tuning tuning = small_tuning();
+    tuning.long_max = 256; /* the event about a comment */
     struct journal_report report;
     struct journal *port;
     assert_int_equal(journal_file_open_tuned(&options, &tuning, NULL, &report, &port), STATUS_OK);
@@ -91,6 +121,7 @@ static int setup(void **state)
     add.token[0] = 0xa;
     add.token[1] = 0xb;
     append(port, add);
+    append_comments(port);
     journal_close(port);
     return 0;
 }
@@ -107,8 +138,8 @@ static void test_a_clean_directory(void **state)
     (void)state;
     assert_int_equal(check(data, NULL), 0);
     assert_non_null(strstr(output, "segments    1"));
-    assert_non_null(strstr(output, "events      6"));
-    assert_non_null(strstr(output, "positions   0 to 200\n"));
+    assert_non_null(strstr(output, "events      8"));
+    assert_non_null(strstr(output, "positions   0 to 408\n"));
     assert_non_null(strstr(output, "result      clean"));
     assert_string_equal(errors, "");
 }
@@ -130,7 +161,12 @@ static void test_the_dump(void **state)
         "\"item\":\"video:42\"}\n"
         "{\"position\":144,\"type\":\"add\",\"time\":0,\"counter\":\"view\","
         "\"item\":\"video:01234567-89ab-cdef-8899-aabbccddeeff\",\"delta\":-5,"
-        "\"token\":\"000000000000000a000000000000000b\"}\n";
+        "\"token\":\"000000000000000a000000000000000b\"}\n"
+        "{\"position\":200,\"type\":\"comment\",\"time\":11,\"user\":\"7\",\"change\":\"seen\","
+        "\"bytes\":5}\n"
+        "{\"position\":240,\"type\":\"comment\",\"time\":11,\"user\":\"7\",\"change\":\"state\","
+        "\"item\":\"video:42\",\"comment\":\"9000\",\"root\":\"8000\",\"floor\":3,"
+        "\"state\":\"hidden\",\"deleted\":true,\"delta\":-1,\"root_delta\":-1,\"bytes\":134}\n";
     assert_string_equal(output, expected);
     assert_non_null(strstr(errors, "result      clean"));
 }

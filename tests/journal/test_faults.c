@@ -58,6 +58,7 @@ static void use_journal(struct outcome *outcome, uint64_t groups)
         outcome->failed = true;
         assert_true(stats.reason[0] != '\0');
         assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_READONLY);
+        assert_int_equal(journal_reserve(user.journal, event_bytes_long(1)), STATUS_READONLY);
     }
     user_close(&user);
 }
@@ -267,6 +268,7 @@ static void test_a_full_disk_refuses_and_recovers(void **state)
     uint64_t took = user_append(&user, 100000);
     assert_true(took > 100 && took < 2000);
     assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_DISK_FULL);
+    assert_int_equal(journal_reserve(user.journal, event_bytes_long(1)), STATUS_DISK_FULL);
     assert_int_equal(user_wait(&user), STATUS_OK); /* what was admitted is committed */
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.state, STATUS_DISK_FULL);
@@ -289,6 +291,7 @@ static void expect_short_of_files(const char *plan)
     uint64_t before = user.found.count, took = user_append(&user, 100000);
     assert_true(took > 100 && took < 2000);
     assert_int_equal(journal_admit(user.journal, LIMIT_EVENT_BYTES), STATUS_NO_FILES);
+    assert_int_equal(journal_reserve(user.journal, event_bytes_long(1)), STATUS_NO_FILES);
     assert_int_equal(user_wait(&user), STATUS_OK);
     journal_stats(user.journal, &stats);
     assert_int_equal(stats.state, STATUS_NO_FILES);

@@ -101,6 +101,65 @@ static void test_what_lies_below_goes(void **state)
     assert_int_equal(report.bytes, report.end - report.first);
 }
 
+/* Waits until the journal has so many segments; each end of a segment calls the listener. */
+static void await_segments(struct user *user, uint64_t count)
+{
+    struct journal_stats stats;
+    for (;;) {
+        uint64_t calls = user_calls(user);
+        journal_stats(user->journal, &stats);
+        if (stats.segments == count)
+            return;
+        user_await_call(user, calls);
+    }
+}
+
+static void a_segment_can_be_ended(enum durability durability)
+{
+    struct user user;
+    struct journal_stats stats;
+    uint64_t first = 0;
+    assert_int_equal(user_open_from(&user, test_directory, durability, first), STATUS_OK);
+    for (unsigned i = 0; i < 20; i++) {
+        user_append(&user, 3);
+        assert_int_equal(user_wait(&user), STATUS_OK);
+        journal_file_roll(user.journal);
+        await_segments(&user, 2);
+        assert_int_equal(journal_file_forget(user.journal, user.end), STATUS_OK);
+        journal_stats(user.journal, &stats);
+        assert_int_equal(stats.segments, 1);
+        assert_int_equal(stats.first, user.end);
+        check_first(user.journal, user.end);
+    }
+    first = user.appended;
+    user_append(&user, 100);
+    assert_int_equal(user_wait(&user), STATUS_OK);
+    user_close(&user);
+    assert_int_equal(count_samples_from(test_directory, first), first + 100);
+}
+
+static void test_a_segment_can_be_ended(void **state)
+{
+    (void)state;
+    a_segment_can_be_ended(DURABILITY_COMMIT);
+}
+
+/* The next segment of a large one is not ready long before it is needed. */
+static void test_a_large_segment_can_be_ended(void **state)
+{
+    (void)state;
+    uint64_t before = user_segment_bytes;
+    user_segment_bytes = MIB(2);
+    a_segment_can_be_ended(DURABILITY_COMMIT);
+    user_segment_bytes = before;
+}
+
+static void test_a_segment_can_be_ended_without_syncs(void **state)
+{
+    (void)state;
+    a_segment_can_be_ended(DURABILITY_NONE);
+}
+
 static void test_the_current_segment_stays(void **state)
 {
     (void)state;
@@ -391,6 +450,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_what_lies_below_goes),
+        CASE(test_a_segment_can_be_ended),
+        CASE(test_a_large_segment_can_be_ended),
+        CASE(test_a_segment_can_be_ended_without_syncs),
         CASE(test_the_current_segment_stays),
         CASE(test_reading_from_any_event),
         CASE(test_what_is_needed_and_missing_is_named),

@@ -1,5 +1,9 @@
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/little.h"
 #include "base/names.h"
 #include "helper.h"
 
@@ -16,17 +20,19 @@ static void test_round_trip_of_all_types_and_widths(void **state)
     (void)state;
     bool seen[LIMIT_EVENT_BYTES / 8 + 1][EVENT_ADD + 1] = {{false}};
     for (uint64_t number = 0; number < 20000; number++) {
-        uint8_t bytes[LIMIT_EVENT_BYTES];
+        uint8_t bytes[KIB(1)];
         struct event event = sample_event(number);
         struct event back;
         size_t got;
         uint64_t position = number * 8;
         size_t size = encode(&event, position, bytes);
-        assert_true(size % 8 == 0 && size <= LIMIT_EVENT_BYTES && size >= LIMIT_EVENT_BYTES_MIN);
+        assert_true(size % 8 == 0 && size <= event_bytes_max(&event) &&
+                    size >= LIMIT_EVENT_BYTES_MIN);
         assert_int_equal(record_decode(bytes, size, position, &back, &got), STATUS_OK);
         assert_int_equal(got, size);
         assert_true(event_equal(&event, &back));
-        seen[size / 8][event.type] = true;
+        if (!event_is_long(&event))
+            seen[size / 8][event.type] = true;
     }
     for (size_t units = 4; units <= 7; units++)
         assert_true(seen[units][EVENT_SET] && seen[units][EVENT_ADD]);
@@ -57,7 +63,7 @@ static void test_every_flipped_bit_is_refused(void **state)
 {
     (void)state;
     for (uint64_t number = 0; number < 300; number++) {
-        uint8_t bytes[2 * LIMIT_EVENT_BYTES] = {0};
+        uint8_t bytes[KIB(1)] = {0};
         struct event event = sample_event(number);
         struct event back;
         size_t got;
@@ -124,6 +130,119 @@ static void test_nonsense_with_a_good_check_is_refused(void **state)
     expect_refused(&define);
 }
 
+/* A long event; bits 0 and 1 of `wide` make its user and its item wide. */
+static struct event long_event(uint32_t length, unsigned wide)
+{
+    return (struct event){
+        .type = EVENT_COMMENT,
+        .name = 255,
+        .time_s = 0x01020304,
+        .user = {wide & 1 ? 3 : 0, 0x1112131415161718},
+        .item = {.id = {wide & 2 ? 4 : 0, 0x2122232425262728}, .type = 0x0102},
+        .body = sample_body(length, length),
+        .body_length = length,
+    };
+}
+
+static const uint32_t lengths[] = {1, 2, 6, 7, 8, 9, 15, 16, 17, 255, 256, 10000, 16383, 16384};
+#define LENGTHS (sizeof lengths / sizeof *lengths)
+
+static void test_round_trip_of_long_events(void **state)
+{
+    (void)state;
+    static uint8_t bytes[LIMIT_EVENT_LONG];
+    for (size_t i = 0; i < LENGTHS * 4; i++) {
+        struct event event = long_event(lengths[i / 4], i % 4);
+        struct event back;
+        size_t got;
+        memset(bytes, 0xff, sizeof bytes);
+        size_t size = encode(&event, 800, bytes);
+        assert_int_equal(event_bytes_max(&event) - size, (i & 1 ? 0 : 8) + (i & 2 ? 0 : 8));
+        assert_int_equal(record_decode(bytes, sizeof bytes, 800, &back, &got), STATUS_OK);
+        assert_int_equal(got, size);
+        assert_true(event_equal(&event, &back));
+        assert_true(back.body >= bytes && back.body + back.body_length <= bytes + size);
+        assert_int_equal(record_decode(bytes, size, 808, &back, &got), STATUS_DAMAGED);
+        for (size_t length = 0; length < size; length += 1 + length / 8)
+            assert_int_equal(record_decode(bytes, length, 800, &back, &got), STATUS_MORE);
+        assert_int_equal(record_decode(bytes, size - 1, 800, &back, &got), STATUS_MORE);
+    }
+    struct event largest = long_event(LIMIT_EVENT_BODY, 3);
+    assert_int_equal(record_size(&largest), LIMIT_EVENT_LONG);
+}
+
+static void test_a_long_event_has_the_bytes_described(void **state)
+{
+    (void)state;
+    uint8_t bytes[64];
+    struct event event = long_event(3, 0);
+    event.body = (const uint8_t *)"abc";
+    static const uint8_t expected[36] = {
+        5,    0,    5,    0,    4,    3,    2,    1,    2,    1,    255,
+        5,    0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0x28, 0x27,
+        0x26, 0x25, 0x24, 0x23, 0x22, 0x21, 'a',  'b',  'c',
+    };
+    assert_int_equal(encode(&event, 64, bytes), 40);
+    assert_memory_equal(bytes + 4, expected, sizeof expected);
+}
+
+static void test_each_flipped_byte_of_a_long_event_is_refused(void **state)
+{
+    (void)state;
+    static uint8_t bytes[2 * LIMIT_EVENT_LONG];
+    for (size_t i = 0; i < LENGTHS * 4; i++) {
+        struct event event = long_event(lengths[i / 4], i % 4);
+        struct event back;
+        size_t got;
+        size_t size = encode(&event, 800, bytes);
+        size_t step =
+            size < 1000 ? 1 : 11; /* bits: each one of a small record, each byte at least */
+        for (size_t bit = 0; bit < size * 8; bit += bit < 512 ? 1 : step) {
+            bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            assert_int_not_equal(record_decode(bytes, sizeof bytes, 800, &back, &got), STATUS_OK);
+            bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+    }
+}
+
+/* Changes one byte of a long record and makes its check good again; expects it refused. */
+static void expect_patch_refused(const struct event *event, size_t offset, uint8_t value)
+{
+    static uint8_t bytes[2 * LIMIT_EVENT_LONG];
+    struct event back;
+    size_t got;
+    memset(bytes, 0, sizeof bytes);
+    encode(event, 0, bytes);
+    assert_int_not_equal(bytes[offset], value);
+    bytes[offset] = value;
+    size_t size = (size_t)little_get16(bytes + 4) * 8;
+    assert_true(size <= sizeof bytes);
+    little_put32(bytes, (uint32_t)XXH3_64bits_withSeed(bytes + 4, size - 4, 0));
+    assert_int_equal(record_decode(bytes, sizeof bytes, 0, &back, &got), STATUS_DAMAGED);
+}
+
+static void test_nonsense_in_a_long_event_is_refused(void **state)
+{
+    (void)state;
+    struct event event = long_event(3, 0); /* 5 bytes of padding at 35 to 39 */
+    struct event wide = long_event(3, 3);
+    struct event largest = long_event(LIMIT_EVENT_BODY, 0);
+    expect_patch_refused(&event, 14, 0); /* no sub-type */
+    expect_patch_refused(&event, 13, 4); /* no such type of items */
+    expect_patch_refused(&event, 15, 8); /* padding of 8 bytes */
+    expect_patch_refused(&event, 35, 1); /* padding that is not zero */
+    expect_patch_refused(&event, 39, 1); /* the same */
+    expect_patch_refused(&event, 7, 4);  /* a token */
+    expect_patch_refused(&event, 7, 8);  /* no such flag */
+    expect_patch_refused(&event, 7, 1);  /* a wide user, and no body */
+    expect_patch_refused(&event, 4, 4);  /* no body */
+    expect_patch_refused(&event, 6, 6);  /* no such type */
+    expect_patch_refused(&event, 6, EVENT_SET);
+    expect_patch_refused(&wide, 16, 0);      /* a wide user that is narrow */
+    expect_patch_refused(&wide, 32, 0);      /* a wide item that is narrow */
+    expect_patch_refused(&largest, 4, 0x05); /* a body of one word too many: 16416 + 8 bytes */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +251,10 @@ int main(void)
         cmocka_unit_test(test_every_flipped_bit_is_refused),
         cmocka_unit_test(test_a_record_in_the_wrong_place_is_refused),
         cmocka_unit_test(test_nonsense_with_a_good_check_is_refused),
+        cmocka_unit_test(test_round_trip_of_long_events),
+        cmocka_unit_test(test_a_long_event_has_the_bytes_described),
+        cmocka_unit_test(test_each_flipped_byte_of_a_long_event_is_refused),
+        cmocka_unit_test(test_nonsense_in_a_long_event_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

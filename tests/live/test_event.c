@@ -25,7 +25,7 @@ static int setup(void **state)
     uint16_t index;
     budget = (struct memory_budget){.limit = MIB(1)};
     out = (struct buffer){.budget = &budget};
-    watched_init(&table, &budget, 7);
+    watched_init(&table, &budget, 7, false);
     names = names_new();
     assert_int_equal(names_intern(names, NAME_COUNTER, "view", 4, &index), STATUS_OK);
     view = (uint8_t)index;

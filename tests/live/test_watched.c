@@ -26,7 +26,7 @@ static int setup(void **state)
 {
     (void)state;
     budget = (struct memory_budget){.limit = MIB(64)};
-    watched_init(&table, &budget, 7);
+    watched_init(&table, &budget, 7, false);
     names = names_new();
     return 0;
 }

@@ -120,8 +120,12 @@ static void import_begin(struct stage *stage, const struct import_options *given
     const struct journal_file_options file = {.directory = stage->journal_directory,
                                               .durability = DURABILITY_COMMIT,
                                               .segment_bytes = KIB(64)};
-    const struct journal_tuning tuning = {
-        .ring_bytes = KIB(8), .others_bytes = KIB(2), .reserve_bytes = KIB(4), .retry_ms = 5};
+    const struct journal_tuning tuning = {.ring_bytes = KIB(8),
+                                          .others_bytes = KIB(2),
+                                          .long_bytes = 640,
+                                          .long_max = 152,
+                                          .reserve_bytes = KIB(4),
+                                          .retry_ms = 5};
     struct journal_report report;
     char problem[256];
     assert_int_equal(journal_file_open_tuned(&file, &tuning, NULL, &report, &stage->journal),

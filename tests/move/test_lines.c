@@ -96,9 +96,11 @@ static void test_too_long(void **state)
     (void)state;
     struct flow flow;
     struct text line;
-    const size_t lengths[] = {LIMIT_IMPORT_LINE, LIMIT_IMPORT_LINE + 1, 5, 1000000, 7, 300000};
+    const size_t lengths[] = {
+        LIMIT_IMPORT_LINE,    LIMIT_IMPORT_LINE + 1, 5, 3 * LIMIT_IMPORT_LINE, 7,
+        2 * LIMIT_IMPORT_LINE};
     size_t size = 0;
-    char *text = malloc(2000000);
+    char *text = malloc(8 * LIMIT_IMPORT_LINE);
     for (size_t i = 0; i < 6; i++) {
         memset(text + size, 'a' + (int)i, lengths[i]);
         size += lengths[i];
@@ -127,8 +129,8 @@ static void test_many(void **state)
     size_t size = 0, at = 0;
     char *text = malloc(1 << 22);
     while (size < (1 << 22) - LIMIT_IMPORT_LINE - 1) {
-        size_t length = chance_below(&chance, 10) == 0 ? chance_below(&chance, LIMIT_IMPORT_LINE)
-                                                       : chance_below(&chance, 120);
+        size_t length = chance_below(&chance, 1000) == 0 ? chance_below(&chance, LIMIT_IMPORT_LINE)
+                                                         : chance_below(&chance, 120);
         for (size_t i = 0; i < length; i++)
             text[size++] = (char)('a' + chance_below(&chance, 26));
         text[size++] = '\n';

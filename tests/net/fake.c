@@ -8,10 +8,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "hot/comments.h"
 #include "http/face.h"
 #include "journal/file/journal_file.h"
 #include "journal/helper.h"
 #include "live/live.h"
+#include "query/comment_cards.h"
 #include "resp/face.h"
 
 #define PATIENCE_S 60
@@ -49,6 +51,49 @@ static void answer_removal(struct fake *fake, struct hot_request *request, unsig
     request->status = request->remove.removed > 0 || status == STATUS_BLOCKED ? STATUS_OK : status;
 }
 
+/* A comment has the id of its item, and its floor is made from the bytes that a worker must still have. */
+static void answer_comment(struct hot_request *request)
+{
+    const struct hot_detail *detail = hot_detail_of(request);
+    if ((hot_flags(request->action) & HOT_WRITES) == 0) {
+        request->status = STATUS_NO_COMMENT;
+        return;
+    }
+    request->comment.value = 1;
+    if (request->action == HOT_COMMENT) {
+        request->comment.id = request->items[0].id.lo;
+        for (size_t i = 0; i < detail->text.length; i++)
+            request->comment.floor += (uint8_t)detail->text.bytes[i];
+        request->comment.repeated = detail->has_token;
+        if (detail->text.bytes[0] == '=')
+            request->status = STATUS_COMMENT_REPEATED;
+    } else if (request->action == HOT_EDIT && !hot_detail_allows(detail, 0)) {
+        request->status = STATUS_NO_COMMENT; /* all its comments are on items of the first type */
+    }
+}
+
+/*
+ * The comments of an item change whenever its counter does: then the comment whose id is the counter's value
+ * was removed. Changes are remembered since value 1.
+ */
+static void answer_news(struct fake *fake, struct hot_request *request, struct hot_scratch *scratch)
+{
+    struct comment_view view = {.scratch = scratch};
+    uint64_t id = request->items[0].id.lo, value = id == MOVING ? (uint64_t)fake->moving : id;
+    request->status = fake->closed ? STATUS_SUBJECT_CLOSED : STATUS_OK;
+    request->cards.page = cards_page(scratch);
+    assert_int_not_equal(request->cards.page, UINT32_MAX);
+    struct hot_cards_page *page = &scratch->pages[request->cards.page];
+    page->first = scratch->cards_used;
+    page->news = (struct hot_news){.since = 2, .until = value + 1, .now = value + 1};
+    uint64_t after = request->cards.after != HOT_NEWS_BEGIN ? request->cards.after : value + 1;
+    for (uint64_t change = after < 2 ? 2 : after; change <= value; change++) {
+        assert_true(cards_add_absent(&view, change));
+        scratch->cards[scratch->cards_used - 1].changed = change + 1;
+    }
+    page->count = scratch->cards_used - page->first;
+}
+
 static void answer(struct fake *fake, struct hot_request *request, struct hot_scratch *scratch,
                    unsigned worker)
 {
@@ -58,7 +103,15 @@ static void answer(struct fake *fake, struct hot_request *request, struct hot_sc
         answer_removal(fake, request, worker);
         return;
     }
+    if (request->action == HOT_COMMENT_NEWS) {
+        answer_news(fake, request, scratch);
+        return;
+    }
     request->status = STATUS_OK;
+    if (hot_is_comments(request->action)) {
+        answer_comment(request);
+        return;
+    }
     if (writes) {
         request->change.value = request->action == HOT_ADD ? (int64_t)items[0].id.lo : 1;
         journal_append(fake->journal,

@@ -4,7 +4,10 @@
  * real one, in a directory of its own.
  *
  * What it answers can be told from the request: SET and CLEAR 1, ADD the item's id, ASK whether the
- * id is odd, COUNTS and FEED one counter with the id as value, or for MOVING what the test says.
+ * id is odd, COUNTS and FEED one counter with the id as value, or for MOVING what the test says. COMMENT
+ * answers the item's id and the sum of the bytes of the text; with a token it was posted before, and a text
+ * that begins with "=" is refused. Other changes of comments are done, and there are no comments to read.
+ * As news, an item's value is the id of the comment that was removed last; those before have lower ids.
  */
 #ifndef LAUD_NET_FAKE_H
 #define LAUD_NET_FAKE_H
@@ -34,6 +37,7 @@ struct fake {
     struct embedded_metrics metrics; /* what INFO shows of the shape; fake_start adds it */
     struct server server;
     _Atomic int64_t moving;    /* its counter */
+    _Atomic bool closed;       /* the comments of all items are closed */
     _Atomic bool early;        /* MOVING needs the store, and workers answer before they wait */
     _Atomic int admits;        /* what writes that need memory are told: a status */
     _Atomic uint64_t retry_ns; /* workers refuse all, to be asked for again after this; 0: none */

@@ -363,7 +363,7 @@ static void those_that_rest_may_leave(void **state)
 static void after_a_failure_no_reply_waits_long(void **state)
 {
     (void)state;
-    char line[256];
+    char line[4096]; /* the help of a command is one line */
     static char docs[DOCS * 16];
     struct buckets_total waits = {0};
     fake_init(&fake);

@@ -53,11 +53,11 @@ static void every_reader_asks(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "COUNTS other:1",         "LIKED 1 other:1",        "REACTED 1 love video:1",
-        "UNREACT 1 love video:1", "UNLIKE 1 other:1",       "DROP other:1",
-        "LIKES 1 other",          "REACTIONS 1 love video", "REACTORS video:1 love",
-        "FRIENDS 1 video:1",      "TOP video view",         "TOP other like",
-        "ADD video:1 view 0"};
+        "COUNTS other:1",         "LIKED 1 other:1",          "REACTED 1 love video:1",
+        "UNREACT 1 love video:1", "UNLIKE 1 other:1",         "DROP other:1",
+        "LIKES 1 other",          "REACTIONS 1 love video",   "REACTORS video:1 love",
+        "FRIENDS 1 video:1",      "FEED 1 video:1 FRIENDS 1", "TOP video view",
+        "TOP other like",         "ADD video:1 view 0"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         slow.find = STATUS_BLOCKED;
         assert_int_equal(decode(lines[i]), STATUS_BLOCKED);

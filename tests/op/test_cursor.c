@@ -60,7 +60,13 @@ static void refuses_other_words(void **state)
         {"LIKES x video", STATUS_BAD_ARGUMENT, "a user must be"},
         {"LIKERS video", STATUS_BAD_ARGUMENT, "an item must be"},
         {"FRIENDS 1 video:4 CURSOR x", STATUS_BAD_ARGUMENT,
-         "expected LIMIT and a number, at most once"},
+         "expected LIMIT and a number, or DEPTH and 1 or 2, each at most once"},
+        {"FRIENDS 1 video:4 DEPTH", STATUS_BAD_ARITY, "wrong number"},
+        {"FRIENDS 1 video:4 DEPTH 3", STATUS_BAD_ARGUMENT, "DEPTH must be 1 or 2, got '3'"},
+        {"FRIENDS 1 video:4 DEPTH 0", STATUS_BAD_ARGUMENT, "DEPTH must be 1 or 2"},
+        {"FRIENDS 1 video:4 DEPTH 2 DEPTH 2", STATUS_BAD_ARGUMENT, "once, got 'DEPTH'"},
+        {"FRIENDS 1 video:4 LIMIT 201 DEPTH 2", STATUS_BAD_ARGUMENT, "from 1 to 200"},
+        {"LIKERS video:4 DEPTH 2", STATUS_BAD_ARGUMENT, "or CURSOR and a cursor"},
         {"LIKES 7 video CURSOR x", STATUS_BAD_ARGUMENT, "of the same list, got 'x'"},
     };
     expect_refusals(bad, sizeof bad / sizeof bad[0]);

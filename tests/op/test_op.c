@@ -41,6 +41,31 @@ static void decodes_reactions(void **state)
     assert_int_equal(request.name, NAME_UNKNOWN);
 }
 
+/*
+ * The decoder compares the type of an item with the one before, whose first 8 bytes it has as a number.
+ * Types that begin alike, shorter and longer than that, must not be confused.
+ */
+static void types_that_begin_alike(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"a",        "ab",       "abcdef",    "abcdefg",
+                                        "abcdefgh", "abcdefgz", "abcdefghi", "abcdefghijklmnopqz"};
+    enum { TYPES = sizeof types / sizeof types[0] };
+    char line[256];
+    for (int i = 0; i < TYPES; i++) {
+        snprintf(line, sizeof line, "LIKE 1 %s:7", types[i]);
+        assert_int_equal(decode(line), STATUS_OK);
+    }
+    for (int i = 0; i < TYPES * TYPES; i++) {
+        const char *one = types[i / TYPES], *other = types[i % TYPES];
+        snprintf(line, sizeof line, "FEED 1 %s:7 %s:12345678 %s:3", one, other, other);
+        assert_int_equal(decode(line), STATUS_OK);
+        assert_int_equal(request.items[0].type, names_find_type(names, one, strlen(one)));
+        assert_int_equal(request.items[1].type, names_find_type(names, other, strlen(other)));
+        assert_int_equal(request.items[2].type, request.items[1].type);
+    }
+}
+
 /* What the caller has read stands for that word, and for no other. */
 static void a_user_is_read_once(void **state)
 {
@@ -88,6 +113,74 @@ static void a_feed_says_how_cold_it_asks(void **state)
         {"LIKED 1 video:1 COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},
     };
     expect_refusals(bad, sizeof bad / sizeof bad[0]);
+}
+
+static void a_feed_asks_for_friends(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "FEED 1 video:1 FRIENDS 3", "FEED 1 video:1 COLD skip FRIENDS 3",
+        "FEED 1 video:1 friends 003 cold ask", "FEED 1 video:1 FRIENDS 3 COLD skip"};
+    assert_int_equal(decode("FEED 1 video:1"), STATUS_OK);
+    assert_int_equal(request.read.friends, 0);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        assert_int_equal(decode(lines[i]), STATUS_OK);
+        assert_int_equal(request.item_count, 1);
+        assert_int_equal(request.read.friends, 3);
+        assert_int_equal(request.read.memory_only, i % 2);
+        assert_int_equal(request.name, NAME_INDEX_LIKE);
+    }
+    assert_int_equal(decode("FEED 1 video:1 FRIENDS 10"), STATUS_OK);
+    assert_int_equal(request.read.friends, LIMIT_NAMED);
+    static const struct refusal bad[] = {
+        {"FEED 1 video:1 FRIENDS 0", STATUS_BAD_ARGUMENT, "a number from 1 to 10, got '0'"},
+        {"FEED 1 video:1 FRIENDS 11", STATUS_BAD_ARGUMENT, "FRIENDS must be a number from 1 to 10"},
+        {"FEED 1 video:1 FRIENDS -1", STATUS_BAD_ARGUMENT, "from 1 to 10"},
+        {"FEED 1 video:1 FRIENDS 4294967299", STATUS_BAD_ARGUMENT, "from 1 to 10"},
+        {"FEED 1 video:1 FRIENDS x COLD skip", STATUS_BAD_ARGUMENT, "from 1 to 10, got 'x'"},
+        {"FEED 1 video:1 FRIENDS video:2", STATUS_BAD_ARGUMENT, "from 1 to 10"},
+        {"FEED 1 video:1 FRIENDS", STATUS_BAD_ARGUMENT, "from 1 to 10"},
+        {"FEED 1 video:1 COLD skip FRIENDS", STATUS_BAD_ARGUMENT, "from 1 to 10"},
+        {"FEED 1 video:1 FRIENDS COLD skip", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+        {"FEED 1 FRIENDS 3", STATUS_BAD_ARITY, "FEED user item"},
+        {"FEED 1 FRIENDS 3 COLD skip", STATUS_BAD_ARITY, "FEED user item"},
+        {"FEED 1 FRIENDS 3 video:1", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+        {"FEED 1 video:1 FRIENDS 3 FRIENDS 3", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+        {"LIKED 1 video:1 FRIENDS 3", STATUS_BAD_ARGUMENT, "an item must be type:id"},
+    };
+    expect_refusals(bad, sizeof bad / sizeof bad[0]);
+}
+
+/* Who follows whom is found by names that a read never creates. */
+static void friends_are_found_by_their_names(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("FEED 1 video:1 FRIENDS 3"), STATUS_OK);
+    uint16_t type = request.read.follow_type;
+    uint8_t follow = request.read.follow;
+    assert_int_equal(decode("FRIENDS 1 video:1 DEPTH 2"), STATUS_OK);
+    assert_true(request.list.second);
+    assert_int_equal(request.list.type, type);
+    assert_int_equal(request.list.follow, follow);
+    assert_int_equal(type == TYPE_UNKNOWN, names_find_type(names, "user", 4) < 0);
+    assert_int_equal(decode("FRIENDS 1 video:1 DEPTH 1"), STATUS_OK);
+    assert_false(request.list.second);
+    assert_int_equal(decode("REACT 1 follow user:2"), STATUS_OK);
+    assert_int_equal(decode("FEED 1 video:1 FRIENDS 3"), STATUS_OK);
+    assert_int_equal(request.read.follow_type, names_find_type(names, "user", 4));
+    assert_int_equal(request.read.follow, names_find(names, "follow", 6));
+}
+
+/* An inbox leaves out whom the user has blocked: the same, with another kind. */
+static void blocked_users_are_found_by_their_names(void **state)
+{
+    (void)state;
+    assert_int_equal(decode("INBOX 1"), STATUS_OK);
+    assert_int_equal(request.name, NAME_UNKNOWN);
+    assert_int_equal(decode("REACT 1 block user:2"), STATUS_OK);
+    assert_int_equal(decode("INBOX 1 LIMIT 3"), STATUS_OK);
+    assert_int_equal(request.cards.type, names_find_type(names, "user", 4));
+    assert_int_equal(request.name, names_find(names, "block", 5));
 }
 
 static void decodes_additions(void **state)
@@ -469,8 +562,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes_reactions),
+        cmocka_unit_test(types_that_begin_alike),
         cmocka_unit_test(a_user_is_read_once),
         cmocka_unit_test(a_feed_says_how_cold_it_asks),
+        cmocka_unit_test(a_feed_asks_for_friends),
+        cmocka_unit_test(friends_are_found_by_their_names),
+        cmocka_unit_test(blocked_users_are_found_by_their_names),
         cmocka_unit_test(decodes_additions),
         cmocka_unit_test(a_token_belongs_to_item_and_counter),
         cmocka_unit_test(names_keep_their_role),

@@ -22,17 +22,20 @@ static void words_fit_the_bounds(void **state)
     (void)state;
     for (size_t i = 0; i < op_count(); i++) {
         const struct op_spec *spec = op_get(i);
-        size_t one = count_of(spec, WORD_ITEM), many = count_of(spec, WORD_ITEMS);
+        size_t one = count_of(spec, WORD_ITEM) + count_of(spec, WORD_COMMENT);
+        size_t many = count_of(spec, WORD_ITEMS) + count_of(spec, WORD_COMMENTS);
         assert_true(spec->args_min <= OP_WORDS);
         assert_int_equal(strlen((const char *)spec->words), spec->args_min);
         assert_int_equal(one + many, spec->items_max > 0);
         assert_int_equal(many, spec->items_max > 1);
-        assert_int_equal(spec->args_max == UINT16_MAX, many > 0);
+        assert_int_equal(spec->args_max == UINT16_MAX, many > 0 || spec->extra == EXTRA_POST);
         if (many > 0)
-            assert_int_equal(spec->words[spec->args_min - 1], WORD_ITEMS);
-        else
+            assert_true(spec->words[spec->args_min - 1] == WORD_ITEMS ||
+                        spec->words[spec->args_min - 1] == WORD_COMMENTS);
+        else if (spec->extra < EXTRA_POST)
             assert_int_equal((spec->args_max - spec->args_min) % 2, 0);
-        assert_true(spec->extra != EXTRA_COLD || many > 0);
+        assert_true(spec->extra != EXTRA_FEED || many > 0);
+        assert_int_equal(spec->extra == EXTRA_READER, count_of(spec, WORD_COMMENTS) > 0);
         assert_int_equal(count_of(spec, WORD_USER), op_has_user(spec));
         assert_true(op_items_at(spec) < spec->args_min || spec->items_max == 0);
         assert_true(spec->shape < SHAPE_TOTAL);
@@ -45,9 +48,11 @@ static void arguments_name_the_words(void **state)
 {
     (void)state;
     static const char *const names[WORD_TOTAL] = {
-        [WORD_USER] = "user",   [WORD_KIND] = "kind", [WORD_COUNTER] = "counter",
-        [WORD_DELTA] = "delta", [WORD_TYPE] = "type", [WORD_ANY_COUNTER] = "counter",
-        [WORD_ITEM] = "item",   [WORD_ITEMS] = "item"};
+        [WORD_USER] = "user",        [WORD_KIND] = "kind",    [WORD_COUNTER] = "counter",
+        [WORD_DELTA] = "delta",      [WORD_TYPE] = "type",    [WORD_ANY_COUNTER] = "counter",
+        [WORD_ITEM] = "item",        [WORD_ITEMS] = "item",   [WORD_COMMENT] = "comment",
+        [WORD_COMMENTS] = "comment", [WORD_TEXT] = "text",    [WORD_STATE] = "state",
+        [WORD_QUEUE] = "queue",      [WORD_CURSOR] = "cursor"};
     for (size_t i = 0; i < op_count(); i++) {
         const char *at = op_get(i)->arguments;
         for (size_t word = 0; word < op_get(i)->args_min; word++) {

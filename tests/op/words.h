@@ -39,7 +39,7 @@ static inline enum status decode(const char *line)
         at += length + (at[length] == ' ');
     }
     memset(&request, 0x5a, sizeof request);
-    scratch.used = 0;
+    op_scratch_clear(&scratch);
     scratch.sentence[0] = '\0';
     return op_decode(spec_of(words[0]), words + 1, count - 1, names, 1000, &scratch, &request);
 }

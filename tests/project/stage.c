@@ -40,8 +40,12 @@ void stage_open(struct stage *stage, const char *directory, uint64_t seed,
                                                  .durability = durability,
                                                  .interval_ms = 3600000,
                                                  .segment_bytes = KIB(64)};
-    const struct journal_tuning tuning = {
-        .ring_bytes = KIB(8), .others_bytes = KIB(2), .reserve_bytes = KIB(4), .retry_ms = 5};
+    const struct journal_tuning tuning = {.ring_bytes = KIB(8),
+                                          .others_bytes = KIB(2),
+                                          .long_bytes = 640,
+                                          .long_max = 152,
+                                          .reserve_bytes = KIB(4),
+                                          .retry_ms = 5};
     enum status status =
         journal_file_open_tuned(&options, &tuning, NULL, &stage->report, &stage->journal);
     if (status != STATUS_OK)

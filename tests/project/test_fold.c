@@ -271,6 +271,54 @@ static void test_full(void **state)
 }
 
 /* With little memory the windows are small, and what was taken before the end is whole. */
+static struct event comment(uint32_t length)
+{
+    static const uint8_t body[LIMIT_EVENT_BODY];
+    struct event event = reaction(EVENT_COMMENT, 1, 1, 9);
+    event.name = 1;
+    event.body = body;
+    event.body_length = length;
+    return event;
+}
+
+/* Adds comments of this length until the window takes no more; how many bytes it took. */
+static size_t fill_with_comments(struct fold *fold, uint32_t length)
+{
+    size_t bytes = 0;
+    while (add(fold, comment(length)) == STATUS_OK)
+        bytes += length;
+    assert_int_equal(fold_bodies(fold), bytes);
+    assert_int_equal(fold_events(fold) * length, bytes);
+    return bytes;
+}
+
+static void test_full_of_bodies(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {LIMIT_EVENT_BODY, 10000, 4096};
+    struct fold *fold = new_fold(1000000);
+    struct store_changes changes;
+    for (size_t i = 0; i < 3; i++) {
+        size_t bytes = fill_with_comments(fold, lengths[i]);
+        assert_true(bytes <= FOLD_BODIES_MAX && bytes + lengths[i] > FOLD_BODIES_MAX);
+        bool full = bytes == FOLD_BODIES_MAX;
+        assert_int_equal(fold_is_full(fold), full);
+        assert_int_equal(add(fold, reaction(EVENT_SET, 3, 1, 9)),
+                         full ? STATUS_NO_MEMORY : STATUS_OK);
+        fold_take(fold, 8, &changes);
+        assert_int_equal(changes.user.reaction_count, full ? 0 : 1);
+        assert_int_equal(changes.position, 8);
+        fold_clear(fold);
+        assert_int_equal(fold_bodies(fold), 0);
+    }
+    drop_fold(fold);
+    budget.limit = MIB(1);
+    fold = fold_new(&budget, 1000, 42); /* however small the budget is */
+    assert_non_null(fold);
+    assert_int_equal(fill_with_comments(fold, LIMIT_EVENT_BODY), LIMIT_EVENT_BODY);
+    drop_fold(fold);
+}
+
 static void test_budget(void **state)
 {
     (void)state;
@@ -365,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_sums_wrap),
         cmocka_unit_test(test_full),
+        cmocka_unit_test(test_full_of_bodies),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_grows),
         cmocka_unit_test(test_names_and_tokens),

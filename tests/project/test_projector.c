@@ -1,51 +1,11 @@
 /*
- * The projector step by step against a strict store, then as the thread it is: what it applies,
- * what it tells, when the journal may go, and what it does when the store will not.
+ * The projector step by step against a strict store: what it applies, what it reports, when the journal may be
+ * removed, and what it does when the store refuses. test_projector_thread.c has the thread.
  */
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "filter/filters_priv.h"
-#include "journal/helper.h"
-#include "project/catch_up.h"
-#include "stage.h"
-#include "store/memory/store_memory.h"
-#include "strict_store.h"
-
-static char directory[64];
-static struct stage stage;
-
-static struct memory_budget store_budget = {.limit = MIB(64)};
-
-static void open_stage(enum durability durability)
-{
-    stage_open(&stage, directory, test_seed(), durability, strict_store_open());
-}
-
-static void open_stage_memory(enum durability durability)
-{
-    struct store *store = store_memory_open(&store_budget);
-    assert_non_null(store);
-    stage_open(&stage, directory, test_seed(), durability, store);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    directory_make(directory);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    stage_close(&stage);
-    assert_int_equal(memory_used(&stage.budget), 0);
-    assert_int_equal(memory_used(&store_budget), 0);
-    directory_remove(directory);
-    return 0;
-}
+#include "projector_test.h"
 
 static void expect_caught_up(struct projector *projector)
 {
@@ -199,32 +159,6 @@ static void test_goes_on(void **state)
     projector_free(projector);
 }
 
-/* What is on disk is enough to have everything again: file and journal reach to each other. */
-static void expect_recoverable(uint64_t filter_position)
-{
-    struct filters *filters = filters_new(&stage.budget, 1);
-    char problem[256] = "";
-    uint64_t from = 0;
-    enum status status =
-        filters_load(filters, stage.filter_path, &from, NULL, NULL, problem, sizeof problem);
-    if (filter_position == 0)
-        assert_int_equal(status, STATUS_MORE);
-    else
-        assert_int_equal(status, STATUS_OK);
-    assert_int_equal(from, filter_position);
-    struct journal_stats stats;
-    journal_stats(stage.journal, &stats);
-    assert_true(stats.first <= filter_position);
-    const struct catch_up how = {
-        .window = {.source = stage.source, .budget = &stage.budget, .events_max = 77}};
-    status = catch_up_filters(&how, filters, from, store_position(&stage.store->applier), problem,
-                              sizeof problem);
-    if (status != STATUS_OK)
-        fail_msg("%s", problem);
-    world_expect_filters(&stage.world, filters);
-    filters_free(filters);
-}
-
 static void test_checkpoints(void **state)
 {
     (void)state;
@@ -268,6 +202,77 @@ static void test_journal_may_be_kept(void **state)
     journal_stats(stage.journal, &journal);
     assert_int_equal(journal.first, 0);
     assert_true(journal.segments > 2);
+    projector_free(projector);
+}
+
+/* What is kept beyond need is at least the history, and at most a segment more. */
+static void test_journal_has_a_history(void **state)
+{
+    (void)state;
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(20);
+    options.history_bytes = KIB(100);
+    struct projector *projector = stage_projector(&options);
+    stage_append(&stage, 12000);
+    stage_wait_durable(&stage);
+    stage_run(projector);
+    struct journal_stats journal;
+    journal_stats(stage.journal, &journal);
+    uint64_t saved = projector_saved(projector);
+    assert_true(saved > KIB(200));
+    assert_true(journal.first > 0 && journal.first + options.history_bytes <= saved);
+    assert_true(journal.first + options.history_bytes + 2 * SMALL_SEGMENT > saved);
+    projector_free(projector);
+}
+
+struct staged {
+    unsigned calls;
+    uint64_t position;
+    uint64_t first; /* of the journal during the call */
+};
+
+static void note_staged(void *context, uint64_t position)
+{
+    struct staged *staged = context;
+    struct journal_stats journal;
+    journal_stats(stage.journal, &journal);
+    staged->calls++;
+    staged->position = position;
+    staged->first = journal.first;
+}
+
+/* A requested checkpoint is made at once, and calls back once; others do not. */
+static void test_checkpoint_on_request(void **state)
+{
+    (void)state;
+    struct staged staged = {.calls = 0};
+    open_stage(DURABILITY_COMMIT);
+    struct projector_options options = stage_options(&stage);
+    options.checkpoint_bytes = KIB(20);
+    options.staged = note_staged;
+    options.context = &staged;
+    options.moved = NULL;
+    options.save = NULL;
+    options.failed = NULL;
+    struct projector *projector = stage_projector(&options);
+    stage_append(&stage, 3000);
+    stage_wait_durable(&stage);
+    stage_run(projector);
+    assert_int_equal(staged.calls, 0);
+    uint64_t made = projector->stats.checkpoints;
+    projector_request_checkpoint(projector);
+    strict_store_refuse_flush(stage.store, STATUS_DISK_FULL, 1);
+    assert_int_equal(projector_step(projector), STEP_WAIT);
+    assert_int_equal(staged.calls, 0);
+    assert_int_equal(projector_step(projector), STEP_IDLE);
+    assert_int_equal(staged.calls, 1);
+    assert_int_equal(staged.position, stage.world.position);
+    assert_true(staged.first <= staged.position);
+    assert_int_equal(projector->stats.checkpoints, made + 1);
+    assert_int_equal(projector_step(projector), STEP_IDLE);
+    assert_int_equal(staged.calls, 1);
+    assert_int_equal(projector->stats.checkpoints, made + 1);
     projector_free(projector);
 }
 
@@ -497,122 +502,6 @@ static void test_little_memory(void **state)
     stage.budget.limit = limit;
 }
 
-static void thread_test(enum durability durability)
-{
-    struct projector_options options = stage_options(&stage);
-    options.checkpoint_bytes = KIB(50);
-    struct projector *projector = stage_start(&options);
-    for (int i = 0; i < 30; i++) {
-        stage_append(&stage, 200);
-        stage_wait_moved(&stage, stage.world.position);
-    }
-    stage_append(&stage, 1000);
-    if (durability == DURABILITY_COMMIT)
-        stage_wait_durable(&stage);
-    else
-        stage_wait_moved(&stage, stage.world.position);
-    projector_stop(projector);
-    assert_int_equal(stage.moved, stage.world.position);
-    world_expect_store(&stage.world, stage.store);
-    world_expect_filters(&stage.world, stage.filters);
-    struct store_stats store;
-    store_stats(&stage.store->admin, &store);
-    assert_int_equal(store.durable, stage.world.position);
-    expect_recoverable(stage.world.position);
-}
-
-/* Long windows: nothing but being asked makes it begin one. */
-static void test_thread_can_be_asked_to_reach(void **state)
-{
-    (void)state;
-    open_stage_memory(DURABILITY_NONE);
-    struct projector_options options = stage_options(&stage);
-    options.window_ms = 600000;
-    options.window_events = 1 << 20;
-    struct projector *projector = stage_start(&options);
-    for (int i = 0; i < 20; i++) {
-        stage_append(&stage, 50);
-        uint64_t position = journal_appended(stage.journal);
-        assert_true(projector_reach(projector, position, 60000));
-        assert_true(store_position(&stage.store->applier) >= position);
-        assert_true(projector_reach(projector, position, 0));
-    }
-    assert_false(projector_reach(projector, journal_appended(stage.journal) + 1, 5));
-    projector_stop(projector);
-}
-
-static void test_thread(void **state)
-{
-    (void)state;
-    open_stage(DURABILITY_COMMIT);
-    thread_test(DURABILITY_COMMIT);
-}
-
-static void test_thread_memory(void **state)
-{
-    (void)state;
-    open_stage_memory(DURABILITY_COMMIT);
-    thread_test(DURABILITY_COMMIT);
-}
-
-/* Nobody syncs but at the projector's wish. */
-static void test_thread_asks_for_syncs(void **state)
-{
-    (void)state;
-    open_stage(DURABILITY_NONE);
-    thread_test(DURABILITY_NONE);
-}
-
-/* Whatever the durability, what was appended is in the store after a stop. */
-static void test_thread_stops_with_all_applied(void **state)
-{
-    (void)state;
-    open_stage(DURABILITY_NONE);
-    struct projector_options options = stage_options(&stage);
-    options.window_ms = 3600000;
-    struct projector *projector = stage_start(&options);
-    stage_append(&stage, 50);
-    projector_stop(projector);
-    assert_int_equal(store_position(&stage.store->applier), stage.world.position);
-    world_expect_store(&stage.world, stage.store);
-    struct store_stats stats;
-    store_stats(&stage.store->admin, &stats);
-    assert_int_equal(stats.durable, stage.world.position);
-}
-
-static void test_thread_stops_after_failing(void **state)
-{
-    (void)state;
-    open_stage(DURABILITY_COMMIT);
-    struct projector_options options = stage_options(&stage);
-    strict_store_refuse_apply(stage.store, STATUS_IO_FAILED, UINT32_MAX);
-    struct projector *projector = stage_start(&options);
-    stage_append(&stage, 10);
-    pthread_mutex_lock(&stage.lock);
-    while (stage.moved_calls == 0)
-        pthread_cond_wait(&stage.heard, &stage.lock);
-    pthread_mutex_unlock(&stage.lock);
-    struct projector_stats stats;
-    projector_stats(projector, &stats);
-    assert_non_null(strstr(stats.sentence, "could not be written"));
-    projector_stop(projector);
-    assert_int_not_equal(access(stage.filter_path, F_OK), 0);
-}
-
-static void test_thread_stops_on_a_full_disk(void **state)
-{
-    (void)state;
-    open_stage(DURABILITY_COMMIT);
-    struct projector_options options = stage_options(&stage);
-    strict_store_refuse_apply(stage.store, STATUS_DISK_FULL, UINT32_MAX);
-    stage_append(&stage, 10);
-    stage_wait_durable(&stage);
-    struct projector *projector = stage_start(&options);
-    projector_stop(projector);
-    assert_int_equal(store_position(&stage.store->applier), 0);
-    assert_int_not_equal(access(stage.filter_path, F_OK), 0);
-}
-
 static void test_cannot_start(void **state)
 {
     (void)state;
@@ -633,8 +522,6 @@ static void test_cannot_start(void **state)
     stage.budget.limit = limit;
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -645,6 +532,8 @@ int main(void)
         CASE(test_goes_on),
         CASE(test_checkpoints),
         CASE(test_journal_may_be_kept),
+        CASE(test_journal_has_a_history),
+        CASE(test_checkpoint_on_request),
         CASE(test_filters_not_saved),
         CASE(test_disk_full),
         CASE(test_store_fails),
@@ -653,13 +542,6 @@ int main(void)
         CASE(test_lag),
         CASE(test_lag_at_start),
         CASE(test_little_memory),
-        CASE(test_thread),
-        CASE(test_thread_can_be_asked_to_reach),
-        CASE(test_thread_memory),
-        CASE(test_thread_asks_for_syncs),
-        CASE(test_thread_stops_with_all_applied),
-        CASE(test_thread_stops_after_failing),
-        CASE(test_thread_stops_on_a_full_disk),
         CASE(test_cannot_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

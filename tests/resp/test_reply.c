@@ -66,6 +66,37 @@ static void counters_and_kinds(void **state)
            "*2\r\n*2\r\n*0\r\n*0\r\n*2\r\n*1\r\n$4\r\nlike\r\n*2\r\n$7\r\ncomment\r\n:7\r\n");
 }
 
+static void friends(void **state)
+{
+    (void)state;
+    struct store_listed listed[] = {
+        {.time_s = 4}, {.time_s = 9, .id.lo = 7}, {.time_s = 8, .id = {.hi = 1, .lo = 2}},
+        {.time_s = 1}, {.time_s = 5, .id.lo = 3}, {.time_s = 0}};
+    struct hot_scratch scratch = {.listed = listed, .listed_used = 6, .listed_capacity = 6};
+    struct hot_answer answers[2] = {{.count = 0}};
+    struct hot_request request = {
+        .action = HOT_FEED, .item_count = 2, .read = {.answers = answers, .friends = 2}};
+    expect(&request, &scratch, false,
+           "*2\r\n*3\r\n*0\r\n*0\r\n*3\r\n:4\r\n$1\r\n7\r\n"
+           "$36\r\n00000000-0000-0001-0000-000000000002\r\n"
+           "*3\r\n*0\r\n*0\r\n*2\r\n:1\r\n$1\r\n3\r\n");
+    expect(&request, &scratch, true,
+           "*2\r\n*3\r\n*0\r\n%0\r\n*3\r\n:4\r\n$1\r\n7\r\n"
+           "$36\r\n00000000-0000-0001-0000-000000000002\r\n"
+           "*3\r\n*0\r\n%0\r\n*2\r\n:1\r\n$1\r\n3\r\n");
+    const char *second = "*6\r\n$1\r\n7\r\n:9\r\n$36\r\n00000000-0000-0001-0000-000000000002\r\n"
+                         "$1\r\n0\r\n:1\r\n$1\r\n3\r\n";
+    request = (struct hot_request){.action = HOT_FRIENDS,
+                                   .list = {.count = 2, .first = 1, .second = true}};
+    expect(&request, &scratch, false, second);
+    expect(&request, &scratch, true, second);
+    request.list.count = 1;
+    request.list.first = 4;
+    expect(&request, &scratch, false, "*3\r\n$1\r\n3\r\n:5\r\n$0\r\n\r\n");
+    request.list.count = 0;
+    expect(&request, &scratch, false, "*0\r\n");
+}
+
 static void changes(void **state)
 {
     (void)state;
@@ -136,7 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_and_flags), cmocka_unit_test(counters_and_kinds),
         cmocka_unit_test(changes),           cmocka_unit_test(boards_are_flat),
-        cmocka_unit_test(names_are_flat),
+        cmocka_unit_test(friends),           cmocka_unit_test(names_are_flat),
     };
     names = names_new();
     uint16_t video;

@@ -151,8 +151,17 @@ static void test_small_rows_come_back(void **state)
     const uint64_t text[] = {1, UINT64_MAX};
     struct item item = {.id = {.hi = 1, .lo = 2}, .type = 1023};
     size_t length = key_write_token(key, 0xfffffffe, text);
-    size_t value_length = token_write_value(value, item);
+    size_t value_length =
+        token_write_value(value, &(struct store_token){.item = item, .value = 0x0102030405060708});
+    assert_int_equal(value_length, TOKEN_VALUE_MAX);
     assert_true(token_read(key, length, value, value_length, &token));
+    assert_true(token.value == 0x0102030405060708);
+    memset(value + value_length - 8, 0, 8); /* a value of 0 is not written */
+    assert_false(token_read(key, length, value, value_length, &token));
+    value_length = token_write_value(value, &(struct store_token){.item = item});
+    assert_int_equal(value_length, TOKEN_VALUE_MAX - 8);
+    assert_true(token_read(key, length, value, value_length, &token));
+    assert_int_equal(token.value, 0);
     assert_int_equal(token.time_s, 0xfffffffe);
     assert_true(token.token[0] == 1 && token.token[1] == UINT64_MAX);
     assert_true(item_equal(token.item, item));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "conform/directory.h"
 #include "rocksdb_support.h"
 #include "spans.h"
 
@@ -134,15 +135,15 @@ static void test_version_refused(void **state)
     test_fill(store, 5);
     assert_int_equal(store_flush(&store->applier), STATUS_OK);
     store_close(store);
-    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 4}, known[] = {0, 0, 0, 3};
+    const uint8_t key = TAG_VERSION, next[] = {0, 0, 0, 5}, known[] = {0, 0, 0, 3};
     const uint8_t before[] = {0, 0, 0, 1};
     char problem[256];
     test_write_row(&key, 1, next, sizeof(next));
     assert_null(test_open(0, false, problem));
-    assert_non_null(strstr(problem, "format version 4, this program knows 3"));
+    assert_non_null(strstr(problem, "format version 5, this program knows 4"));
     test_write_row(&key, 1, before, sizeof(before));
     assert_null(test_open(0, false, problem));
-    assert_non_null(strstr(problem, "format version 1, this program knows 3"));
+    assert_non_null(strstr(problem, "format version 1, this program knows 4"));
     test_write_row(&key, 1, "abc", 3);
     assert_null(test_open(0, false, problem));
     assert_non_null(strstr(problem, "damaged"));
@@ -281,6 +282,40 @@ static void test_page_costs_what_it_returns(void **state)
     store_close(store);
 }
 
+/* A copy has what was flushed, whatever the original does later, and is a store like any other. */
+static void test_checkpoint(void **state)
+{
+    (void)state;
+    char copies[2][64], problem[256];
+    struct store *store = test_must_open(1);
+    for (uint64_t i = 0; i < 2; i++) {
+        snprintf(copies[i], sizeof copies[i], "%.50s-copy-%u", test_directory, (unsigned)i);
+        test_fill(store, 20 * (i + 1));
+        assert_int_equal(store_flush(&store->applier), STATUS_OK);
+        assert_int_equal(store_checkpoint(&store->admin, copies[i]), STATUS_OK);
+        assert_int_not_equal(store_checkpoint(&store->admin, copies[i]), STATUS_OK);
+    }
+    assert_int_not_equal(store_checkpoint(&store->admin, "/nowhere/at/all"), STATUS_OK);
+    test_fill(store, 60);
+    assert_int_equal(test_answers(store), STATUS_OK);
+    store_close(store);
+    for (uint64_t i = 0; i < 2; i++) {
+        const struct store_rocksdb_options options = {
+            .directory = copies[i], .cache_bytes = MIB(1), .write_buffer_bytes = MIB(2)};
+        store = store_rocksdb_open(&options, problem, sizeof problem);
+        assert_non_null(store);
+        assert_int_equal(store_position(&store->applier), 20 * (i + 1));
+        assert_int_equal(test_answers(store), STATUS_OK);
+        test_fill(store, 70);
+        assert_int_equal(test_answers(store), STATUS_OK);
+        store_close(store);
+        directory_remove(copies[i]);
+    }
+    store = test_must_open(0); /* what the copies did has not changed it */
+    assert_int_equal(test_answers(store), STATUS_OK);
+    store_close(store);
+}
+
 static enum status status_of(const char *text)
 {
     return problem_status(strdup(text), "testing");
@@ -333,6 +368,7 @@ int main(int argc, char **argv)
         TEST(test_starts_leave_nothing),
         TEST(test_budget),
         TEST(test_page_costs_what_it_returns),
+        TEST(test_checkpoint),
         TEST(test_what_passes),
         TEST(test_no_directory),
     };

@@ -183,7 +183,7 @@ static void test_version_before(void **state)
     assert_int_equal(rocksdb_read_row(rocksdb_of(store), rocksdb_of(store)->read, &version, 1,
                                       value, sizeof(value), &length, &found),
                      STATUS_OK);
-    assert_true(found && length == 4 && get_u32(value) == STORE_FORMAT_VERSION);
+    assert_true(found && length == 4 && get_u32(value) == STORE_FORMAT_PLAIN);
     test_fill(store, 9);
     assert_int_equal(test_answers(store), STATUS_OK);
     store_close(store);

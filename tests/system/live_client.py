@@ -21,15 +21,14 @@ class Event:
         self.items = items
 
 
-class Stream(laud.Connection):
-    """Takes one piece of the stream after the other; `state` is what its events come to."""
+class Streaming(laud.Connection):
+    """The head of a stream, and its chunks."""
 
-    def __init__(self, server, items, last=None, receive_buffer=None, **headers):
+    def __init__(self, server, path, receive_buffer=None, **headers):
         super().__init__(server.http_port, receive_buffer=receive_buffer)
-        self.state = {}
         self.last = None
         self.retry = None
-        self.send_raw(request("GET", path_of(items, last), **headers))
+        self.send_raw(request("GET", path, **headers))
         version, code, *_ = self.line().decode().split(" ")
         expect(version == "HTTP/1.1", version)
         self.code = int(code)
@@ -51,6 +50,17 @@ class Stream(laud.Connection):
         expect(self.line() == b"", "a chunk without its end")
         return data.decode() if length else None
 
+    def refusal(self):
+        return self.code, json.loads(self.exactly(int(self.headers["content-length"])))["error"]["code"]
+
+
+class Stream(Streaming):
+    """Takes one piece of the stream after the other; `state` is what its events come to."""
+
+    def __init__(self, server, items, last=None, receive_buffer=None, **headers):
+        self.state = {}
+        super().__init__(server, path_of(items, last), receive_buffer, **headers)
+
     def next(self):
         """The next event, or a comment as text, or None at the end."""
         text = self.chunk()
@@ -67,6 +77,7 @@ class Stream(laud.Connection):
 
     def until(self, state):
         """Reads until this is the case; the events that came."""
+        expect(self.code == 200, "the stream was refused with", self.code)
         events = []
         while self.state != state or not events:
             event = self.next()
@@ -75,8 +86,41 @@ class Stream(laud.Connection):
                 events.append(event)
         return events
 
-    def refusal(self):
-        return self.code, json.loads(self.exactly(int(self.headers["content-length"])))["error"]["code"]
+
+class CommentStream(Streaming):
+    """A stream of the comments of one item; events are pairs of a name and data."""
+
+    def __init__(self, server, item, last=None, **headers):
+        self.waiting = []
+        self.root = None       # of the last event that was expected
+        self.text = ""         # everything that was read
+        super().__init__(server, f"/v1/items/{item}/comments/live" + (f"?last={last}" if last else ""), **headers)
+
+    def next(self):
+        """The next event; None at the end. Lines that only keep the connection open are passed over."""
+        while not self.waiting:
+            text = self.chunk()
+            if text is None:
+                return None
+            if text.startswith(":"):
+                continue
+            self.text += text
+            found = re.findall(r"id: ([0-9a-f]{16})\nevent: (\w+)\ndata: (.*)\n\n", text)
+            expect("".join(f"id: {a}\nevent: {b}\ndata: {c}\n\n" for a, b, c in found) == text, repr(text))
+            self.waiting = found
+        self.last, name, data = self.waiting.pop(0)
+        return name, json.loads(data)
+
+    def expect_next(self, *names):
+        """Reads as many events, which must have these names; the data of the last one, or its card."""
+        expect(self.code == 200, "the stream was refused with", self.code)
+        data = None
+        for name in names:
+            event = self.next()
+            expect(event is not None and event[0] == name, "got", event, "instead of", name)
+            data = event[1]
+        self.root = data.get("root")
+        return data.get("card", data)
 
 
 class Crowd:

@@ -33,10 +33,11 @@ class Schemas:
         expect(any(is_type(value, name) for name in names), f"{where}: {value!r} is not {rule}")
 
     def check_required(self, value, rule, where, _):
-        expect(all(name in value for name in rule), f"{where}: {value!r} lacks one of {rule}")
+        if isinstance(value, dict):
+            expect(all(name in value for name in rule), f"{where}: {value!r} lacks one of {rule}")
 
     def check_properties(self, value, rule, where, _):
-        for name, schema in rule.items():
+        for name, schema in rule.items() if isinstance(value, dict) else ():
             if name in value:
                 self.check(value[name], schema, f"{where}.{name}")
 

@@ -29,6 +29,19 @@ def install():
         raise Skip(f"npm ci in sdk/js: {(done.stderr.strip().splitlines() or ['it failed'])[0]}")
 
 
+def install_for_tests(name):
+    """A package that tests/system/package.json lists; tried once more, then skipped."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        raise Skip("node and npm are not installed; script/bootstrap installs them")
+    if os.path.isdir(os.path.join(laud.HERE, "node_modules", name)):
+        return
+    done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--omit=dev", "--fetch-retries=1"], cwd=laud.HERE,
+                          check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=2 * laud.WAIT_SECONDS)
+    if done.returncode != 0:
+        raise Skip(f"npm ci in tests/system: {(done.stderr.strip().splitlines() or ['it failed'])[0]}")
+
+
 def build():
     """Compiles the package. Two tests may do this at the same time, so they take turns."""
     with open(os.path.join(laud.ROOT, "sdk", "js", "tsconfig.json"), "rb") as lock:

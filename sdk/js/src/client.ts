@@ -5,6 +5,7 @@ import { makeToken, systemClock, type Clock } from "./clock.js";
 import { LaudError, isRetryable } from "./errors.js";
 import { Calls } from "./generated.js";
 import { LiveCounts, defaultLive, type LiveListener, type LiveOptions, type LiveSubscription } from "./live.js";
+import { LiveComments, type CommentListener } from "./live_comments.js";
 import { wordsOf, type Arguments, type CallOptions, type Operation } from "./operation.js";
 import { OwnReactions, type OwnOptions } from "./own.js";
 import { Reactions, type ReactionsOptions } from "./reactions.js";
@@ -31,6 +32,7 @@ export class Laud extends Calls {
   private readonly batcher: Batcher | undefined;
   private readonly tokens: boolean;
   private readonly liveCounts: LiveCounts;
+  private readonly commentStreams: LiveComments;
   /** Errors of whole requests, which were retried already. */
   private readonly exhausted = new WeakSet<object>();
 
@@ -43,6 +45,7 @@ export class Laud extends Calls {
       options.retry === false ? { ...defaultRetry, attempts: 1 } : { ...defaultRetry, ...options.retry };
     this.tokens = options.tokens ?? true;
     this.liveCounts = new LiveCounts(this.transport, this.clock, { ...defaultLive, ...options.live });
+    this.commentStreams = new LiveComments(this.transport, this.clock, { ...defaultLive, ...options.live });
     if (options.batch !== false) {
       this.batcher = new Batcher(
         this.clock,
@@ -62,6 +65,15 @@ export class Laud extends Calls {
     return this.liveCounts.subscribe(items, listener, onError);
   }
 
+  /** Calls the listener with each new, changed and removed comment of this item, as everybody sees them. */
+  liveComments(
+    item: string,
+    listener: CommentListener,
+    onError?: (error: LaudError) => void,
+  ): LiveSubscription {
+    return this.commentStreams.subscribe(item, listener, onError);
+  }
+
   /** The reactions of a user as a page shows them: changed at once, and rolled back if the server refuses. */
   reactionsOf(user: string, options: ReactionsOptions = {}): Reactions {
     return new Reactions(this, user, options);
@@ -75,6 +87,7 @@ export class Laud extends Calls {
   /** Closes all live streams. */
   close(): void {
     this.liveCounts.close();
+    this.commentStreams.close();
   }
 
   protected async call<T>(operation: Operation, given: object, options: CallOptions = {}): Promise<T> {

@@ -36,6 +36,13 @@ export interface ItemCounts {
   item: Item;
   reactions?: Array<string>;
   counts: Counts;
+  friends?: ItemFriends;
+}
+
+/** Followees who like the item: how many, and the newest of them. */
+export interface ItemFriends {
+  count: number;
+  users: Array<Id>;
 }
 
 export interface Items {
@@ -54,6 +61,7 @@ export interface ListedUsers {
   users: Array<{
     user: Id;
     time: number;
+    via?: string | null;
   }>;
   cursor?: string | null;
 }
@@ -104,8 +112,126 @@ export interface Results {
   results: Array<Record<string, unknown>>;
 }
 
-/** Server-sent events named counts; the data of each is {"items":{item: its counters, ...}}, of the items that changed. */
+/** Server-sent events. Those of counters are named counts; the data of each is {"items":{item: its counters, ...}}, of the items that changed. Those of comments are named begin, new, changed, removed and reset; the data of new and changed is {"root":a comment or null,"card":a card}, that of removed is {"comment":the comment}. */
 export type Events = string;
+
+/** How many took up to the bound of the same place in bounds_ns, but longer than the one before; the last: longer than all bounds. */
+export type Buckets = Array<number>;
+
+export interface Info {
+  uptime_ms: number;
+  sections: Record<string, Record<string, number | string>>;
+  operations: Array<{
+    name: string;
+    count: number;
+    errors: number;
+    times: Buckets;
+  }>;
+  commit_waits: Buckets;
+  bounds_ns: Array<number>;
+}
+
+export interface HotKeys {
+  items: Array<{
+    item: Item;
+    rate: number;
+  }>;
+  users: Array<{
+    user: Id;
+    rate: number;
+  }>;
+}
+
+export interface SlowLog {
+  entries: Array<{
+    id: number;
+    time: number;
+    took_us: number;
+    words: Array<string>;
+    client: string;
+    name: string;
+  }>;
+}
+
+/** A comment, as in comment:7. */
+export type CommentItem = string;
+
+export interface Done {
+  changed: boolean;
+}
+
+export interface Posted {
+  comment: CommentItem;
+  floor: number;
+  state: "visible" | "pending" | "hidden" | "shadow" | "deleted";
+}
+
+export type ReplyTo = {
+  comment: CommentItem;
+  user: string | null;
+} | null;
+
+/** A comment as the reader may see it. */
+export type Card = {
+  comment: CommentItem;
+  user: string | null;
+  reply_to: ReplyTo;
+  floor: number;
+  time: number;
+  edited: number | null;
+  state: "visible" | "pending" | "hidden" | "shadow" | "deleted";
+  text: string | null;
+  extra: unknown;
+  counts: Counts;
+  mine: Array<string>;
+  pinned: boolean;
+  owner_liked: boolean;
+  replies?: Array<Card>;
+  more?: number;
+} | null;
+
+export interface Subject {
+  owner: string | null;
+  mode: "open" | "held" | "readonly" | "closed";
+  pinned: Array<Card>;
+  roots: number;
+  comments: number;
+}
+
+export interface Comments {
+  cursor: string | null;
+  back: string | null;
+  subject: Subject;
+  comments: Array<Card>;
+}
+
+export interface Cards {
+  cards: Array<Card>;
+}
+
+export interface ListedCards {
+  cursor: string | null;
+  cards: Array<Card>;
+}
+
+export interface Inbox {
+  cursor: string | null;
+  unread: number;
+  entries: Array<{
+    kind: "reply" | "mention";
+    comment: CommentItem;
+    by: string | null;
+    time: number;
+    cursor: string;
+  }>;
+}
+
+export interface Versions {
+  versions: Array<{
+    time: number;
+    text: string;
+  }>;
+}
 
 export type Text = string;
 
@@ -158,6 +284,7 @@ export interface FeedArguments {
   user: Id;
   items: Array<Item>;
   cold?: "skip" | "ask" | undefined;
+  friends?: number | undefined;
 }
 
 export interface ReactionsArguments {
@@ -172,6 +299,7 @@ export interface FriendsArguments {
   among: Id;
   item: Item;
   limit?: number | undefined;
+  depth?: number | undefined;
 }
 
 export interface ReactorsArguments {
@@ -192,6 +320,109 @@ export interface TopArguments {
   counter: string;
   limit?: number | undefined;
   window?: "hour" | "day" | "week" | undefined;
+}
+
+export interface CommentArguments {
+  user: Id;
+  item: Item;
+  text: string;
+  token?: string | undefined;
+  mentions?: Array<Id> | undefined;
+  extra?: unknown | undefined;
+}
+
+export interface CommentsArguments {
+  item: Item;
+  by?: "top" | "new" | "old" | "best" | "hot" | "controversial" | undefined;
+  for?: Id | undefined;
+  replies?: number | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  at?: CommentItem | undefined;
+  all?: boolean | undefined;
+}
+
+export interface EditArguments {
+  user: Id;
+  comment: CommentItem;
+  text: string;
+}
+
+export interface UncommentArguments {
+  user: Id;
+  comment: CommentItem;
+}
+
+export interface CardsArguments {
+  comments: Array<Item>;
+  for?: Id | undefined;
+}
+
+export interface WrittenArguments {
+  user: Id;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface InboxArguments {
+  user: Id;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface SeenArguments {
+  user: Id;
+  cursor: string;
+}
+
+export interface HistoryArguments {
+  comment: CommentItem;
+  all?: boolean | undefined;
+}
+
+export interface ModerateArguments {
+  comment: CommentItem;
+  state: "visible" | "pending" | "hidden" | "shadow";
+  reason?: string | undefined;
+}
+
+export interface PinArguments {
+  comment: CommentItem;
+}
+
+export interface UnpinArguments {
+  comment: CommentItem;
+}
+
+export interface SubjectArguments {
+  item: Item;
+}
+
+export interface SubjectsetArguments {
+  item: Item;
+  owner?: Id | undefined;
+  mode?: "open" | "held" | "readonly" | "closed" | undefined;
+}
+
+export interface QueueArguments {
+  type: string;
+  state: "pending" | "hidden" | "reported";
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface BanArguments {
+  user: Id;
+  until?: number | undefined;
+  shadow?: boolean | undefined;
+}
+
+export interface UnbanArguments {
+  user: Id;
+}
+
+export interface PurgeArguments {
+  comment: CommentItem;
 }
 
 export interface LikeArguments {
@@ -317,8 +548,8 @@ export const operations = {
     method: "POST",
     path: "/v1/feed",
     query: [],
-    body: ["user","items","cold"],
-    words: [{"argument":"user"},{"argument":"items","many":true},{"argument":"cold","keyword":"COLD"}],
+    body: ["user","items","cold","friends"],
+    words: [{"argument":"user"},{"argument":"items","many":true},{"argument":"cold","keyword":"COLD"},{"argument":"friends","keyword":"FRIENDS"}],
     one: false,
     repeat: "always",
   },
@@ -336,9 +567,9 @@ export const operations = {
     name: "FRIENDS",
     method: "GET",
     path: "/v1/items/{item}/reactions/like",
-    query: ["among","limit"],
+    query: ["among","limit","depth"],
     body: [],
-    words: [{"argument":"among"},{"argument":"item"},{"argument":"limit","keyword":"LIMIT"}],
+    words: [{"argument":"among"},{"argument":"item"},{"argument":"limit","keyword":"LIMIT"},{"argument":"depth","keyword":"DEPTH"}],
     one: false,
     repeat: "always",
   },
@@ -379,6 +610,186 @@ export const operations = {
     query: ["limit","window"],
     body: [],
     words: [{"argument":"type"},{"argument":"counter"},{"argument":"limit","keyword":"LIMIT"},{"argument":"window","keyword":"WINDOW"}],
+    one: false,
+    repeat: "always",
+  },
+  comment: {
+    name: "COMMENT",
+    method: "POST",
+    path: "/v1/items/{item}/comments",
+    query: [],
+    body: ["user","text","token","mentions","extra"],
+    words: [{"argument":"user"},{"argument":"item"},{"argument":"text"},{"argument":"token","keyword":"TOKEN"},{"argument":"mentions","keyword":"MENTION","many":true},{"argument":"extra","keyword":"EXTRA","json":true}],
+    one: false,
+    repeat: "token",
+  },
+  comments: {
+    name: "COMMENTS",
+    method: "GET",
+    path: "/v1/items/{item}/comments",
+    query: ["by","for","replies","limit","cursor","at","all"],
+    body: [],
+    words: [{"argument":"item"},{"argument":"by","keyword":"BY"},{"argument":"for","keyword":"FOR"},{"argument":"replies","keyword":"REPLIES"},{"argument":"limit","keyword":"LIMIT"},{"argument":"cursor","keyword":"CURSOR"},{"argument":"at","keyword":"AT"},{"argument":"all","keyword":"ALL","flag":true}],
+    one: false,
+    repeat: "always",
+  },
+  edit: {
+    name: "EDIT",
+    method: "PUT",
+    path: "/v1/comments/{comment}/text",
+    query: [],
+    body: ["user","text"],
+    words: [{"argument":"user"},{"argument":"comment"},{"argument":"text"}],
+    one: false,
+    repeat: "always",
+  },
+  uncomment: {
+    name: "UNCOMMENT",
+    method: "DELETE",
+    path: "/v1/comments/{comment}",
+    query: ["user"],
+    body: [],
+    words: [{"argument":"user"},{"argument":"comment"}],
+    one: false,
+    repeat: "always",
+  },
+  cards: {
+    name: "CARDS",
+    method: "POST",
+    path: "/v1/cards",
+    query: [],
+    body: ["comments","for"],
+    words: [{"argument":"comments","many":true},{"argument":"for","keyword":"FOR"}],
+    one: false,
+    repeat: "always",
+  },
+  written: {
+    name: "WRITTEN",
+    method: "GET",
+    path: "/v1/users/{user}/comments",
+    query: ["limit","cursor"],
+    body: [],
+    words: [{"argument":"user"},{"argument":"limit","keyword":"LIMIT"},{"argument":"cursor","keyword":"CURSOR"}],
+    one: false,
+    repeat: "always",
+  },
+  inbox: {
+    name: "INBOX",
+    method: "GET",
+    path: "/v1/users/{user}/inbox",
+    query: ["limit","cursor"],
+    body: [],
+    words: [{"argument":"user"},{"argument":"limit","keyword":"LIMIT"},{"argument":"cursor","keyword":"CURSOR"}],
+    one: false,
+    repeat: "always",
+  },
+  seen: {
+    name: "SEEN",
+    method: "PUT",
+    path: "/v1/users/{user}/inbox/seen",
+    query: [],
+    body: ["cursor"],
+    words: [{"argument":"user"},{"argument":"cursor"}],
+    one: false,
+    repeat: "always",
+  },
+  history: {
+    name: "HISTORY",
+    method: "GET",
+    path: "/v1/comments/{comment}/history",
+    query: ["all"],
+    body: [],
+    words: [{"argument":"comment"},{"argument":"all","keyword":"ALL","flag":true}],
+    one: false,
+    repeat: "always",
+  },
+  moderate: {
+    name: "MODERATE",
+    method: "PUT",
+    path: "/v1/comments/{comment}/state",
+    query: [],
+    body: ["state","reason"],
+    words: [{"argument":"comment"},{"argument":"state"},{"argument":"reason","keyword":"REASON"}],
+    one: false,
+    repeat: "always",
+  },
+  pin: {
+    name: "PIN",
+    method: "PUT",
+    path: "/v1/comments/{comment}/pin",
+    query: [],
+    body: [],
+    words: [{"argument":"comment"}],
+    one: false,
+    repeat: "always",
+  },
+  unpin: {
+    name: "UNPIN",
+    method: "DELETE",
+    path: "/v1/comments/{comment}/pin",
+    query: [],
+    body: [],
+    words: [{"argument":"comment"}],
+    one: false,
+    repeat: "always",
+  },
+  subject: {
+    name: "SUBJECT",
+    method: "GET",
+    path: "/v1/items/{item}/subject",
+    query: [],
+    body: [],
+    words: [{"argument":"item"}],
+    one: false,
+    repeat: "always",
+  },
+  subjectset: {
+    name: "SUBJECTSET",
+    method: "PUT",
+    path: "/v1/items/{item}/subject",
+    query: [],
+    body: ["owner","mode"],
+    words: [{"argument":"item"},{"argument":"owner","keyword":"OWNER"},{"argument":"mode","keyword":"MODE"}],
+    one: false,
+    repeat: "always",
+  },
+  queue: {
+    name: "QUEUE",
+    method: "GET",
+    path: "/v1/queue/{type}/{state}",
+    query: ["limit","cursor"],
+    body: [],
+    words: [{"argument":"type"},{"argument":"state"},{"argument":"limit","keyword":"LIMIT"},{"argument":"cursor","keyword":"CURSOR"}],
+    one: false,
+    repeat: "always",
+  },
+  ban: {
+    name: "BAN",
+    method: "PUT",
+    path: "/v1/users/{user}/ban",
+    query: [],
+    body: ["until","shadow"],
+    words: [{"argument":"user"},{"argument":"until","keyword":"UNTIL"},{"argument":"shadow","keyword":"SHADOW","flag":true}],
+    one: false,
+    repeat: "always",
+  },
+  unban: {
+    name: "UNBAN",
+    method: "DELETE",
+    path: "/v1/users/{user}/ban",
+    query: [],
+    body: [],
+    words: [{"argument":"user"}],
+    one: false,
+    repeat: "always",
+  },
+  purge: {
+    name: "PURGE",
+    method: "DELETE",
+    path: "/v1/comments/{comment}/content",
+    query: [],
+    body: [],
+    words: [{"argument":"comment"}],
     one: false,
     repeat: "always",
   },
@@ -478,7 +889,7 @@ export abstract class Calls {
     return this.call<Removed>(operations.drop, args, options);
   }
 
-  /** For each item: the kinds of the user's reactions, and all counters. COLD skip: reactions are read from memory only. */
+  /** For each item: the kinds of the user's reactions, and all counters. FRIENDS: also how many of the 500 users whom the user followed last like it, and up to n of them, newest like first. COLD skip: reactions are read from memory only. */
   feed(args: FeedArguments, options?: CallOptions): Promise<Items> {
     return this.call<Items>(operations.feed, args, options);
   }
@@ -488,7 +899,7 @@ export abstract class Calls {
     return this.call<ListedItems>(operations.reactions, args, options);
   }
 
-  /** The users whom the user follows (follow on user:ID) and who like the item, newest like first: user, time, ... */
+  /** The users whom the user follows (follow on user:ID) and who like the item, newest like first: user, time, ... DEPTH 2: also users whom these follow: user, time, the followed user between them or an empty text, ... */
   friends(args: FriendsArguments, options?: CallOptions): Promise<ListedUsers> {
     return this.call<ListedUsers>(operations.friends, args, options);
   }
@@ -511,6 +922,96 @@ export abstract class Calls {
   /** The items of this type with the highest values of the counter: item, value, ... WINDOW: the values are the sums of changes in the last hour, day or week. */
   top(args: TopArguments, options?: CallOptions): Promise<Top> {
     return this.call<Top>(operations.top, args, options);
+  }
+
+  /** Posts a comment on the item, or a reply if the item is a comment: comment, floor, state. The same token again posts nothing and answers the same comment. */
+  comment(args: CommentArguments, options?: CallOptions): Promise<Posted> {
+    return this.call<Posted>(operations.comment, args, options);
+  }
+
+  /** The comments on the item with their first replies, or the replies if the item is a comment: cursor, back, subject, comments. FOR: also what this user's reactions are, and the user's own comments that wait for approval. AT: the page begins with this comment. ALL: hidden ones too, for moderators. */
+  comments(args: CommentsArguments, options?: CallOptions): Promise<Comments> {
+    return this.call<Comments>(operations.comments, args, options);
+  }
+
+  /** Replaces the text of the user's comment. 1: changed, 0: it has this text already. */
+  edit(args: EditArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.edit, args, options);
+  }
+
+  /** Deletes the user's comment. Its text is gone for good, replies to it stay. 1: changed, 0: it was deleted already. */
+  uncomment(args: UncommentArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.uncomment, args, options);
+  }
+
+  /** For each comment: its card, or null if there is no such comment. */
+  cards(args: CardsArguments, options?: CallOptions): Promise<Cards> {
+    return this.call<Cards>(operations.cards, args, options);
+  }
+
+  /** The comments that the user has written and that everybody can see, newest first: cursor, cards. */
+  written(args: WrittenArguments, options?: CallOptions): Promise<ListedCards> {
+    return this.call<ListedCards>(operations.written, args, options);
+  }
+
+  /** Replies to the user's comments, and mentions of the user, newest first: cursor, unread, entries. */
+  inbox(args: InboxArguments, options?: CallOptions): Promise<Inbox> {
+    return this.call<Inbox>(operations.inbox, args, options);
+  }
+
+  /** Marks the entry of the user's inbox with this cursor, and all older ones, as seen. 1: changed, 0: they were seen already. */
+  seen(args: SeenArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.seen, args, options);
+  }
+
+  /** The text of the comment and its earlier ones, newest first: time, text of each. ALL: also of a hidden comment, for moderators. */
+  history(args: HistoryArguments, options?: CallOptions): Promise<Versions> {
+    return this.call<Versions>(operations.history, args, options);
+  }
+
+  /** Makes the comment visible, pending, hidden or shadow. 1: changed, 0: it was so already. */
+  moderate(args: ModerateArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.moderate, args, options);
+  }
+
+  /** Pins the comment to the top of its item. 1: changed, 0: it was pinned already. */
+  pin(args: PinArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.pin, args, options);
+  }
+
+  /** Unpins the comment. 1: changed, 0: it was not pinned. */
+  unpin(args: UnpinArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.unpin, args, options);
+  }
+
+  /** What is set for the comments on the item, and how many there are: owner, mode, pinned, roots, comments. */
+  subject(args: SubjectArguments, options?: CallOptions): Promise<Subject> {
+    return this.call<Subject>(operations.subject, args, options);
+  }
+
+  /** Sets the owner of the item, and whether its comments are open, held for approval, readonly or closed. 1: changed, 0: it was so already. */
+  subjectset(args: SubjectsetArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.subjectset, args, options);
+  }
+
+  /** The pending, hidden or reported comments on items of this type: cursor, cards. */
+  queue(args: QueueArguments, options?: CallOptions): Promise<ListedCards> {
+    return this.call<ListedCards>(operations.queue, args, options);
+  }
+
+  /** The user may not write comments until this time, in seconds since 1970, or for ever. SHADOW: only the user sees them. 1: changed, 0: it was so already. */
+  ban(args: BanArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.ban, args, options);
+  }
+
+  /** The user may write comments again. 1: changed, 0: the user was not banned. */
+  unban(args: UnbanArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.unban, args, options);
+  }
+
+  /** Deletes the comment with its earlier texts. 1: changed, 0: all was gone already. */
+  purge(args: PurgeArguments, options?: CallOptions): Promise<Done> {
+    return this.call<Done>(operations.purge, args, options);
   }
 
   /** Sets the user's like on the item. 1: changed, 0: it was set already. */

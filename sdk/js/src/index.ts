@@ -4,6 +4,7 @@ export { systemClock, makeToken, type Clock } from "./clock.js";
 export type { RetryOptions } from "./retry.js";
 export type { BatchOptions } from "./batch.js";
 export type { LiveListener, LiveOptions, LiveSubscription } from "./live.js";
+export type { CommentEvent, CommentListener, LiveCard } from "./live_comments.js";
 export { Reactions, type ReactionView, type ReactionsOptions } from "./reactions.js";
 export { OwnReactions, type OwnListener, type OwnOptions } from "./own.js";
 export {

@@ -2,35 +2,24 @@
 // the same item share one. A lost stream is opened again with the id of its last event, so the server sends
 // counters only if they have changed since.
 import type { Clock } from "./clock.js";
-import { LaudError, isRetryable } from "./errors.js";
+import { LaudError } from "./errors.js";
 import { limits, type Counts } from "./generated.js";
-import { backOff } from "./retry.js";
 import { guarded } from "./listeners.js";
-import { EventParser, type StreamEvent } from "./sse.js";
+import type { StreamEvent } from "./sse.js";
+import { EventStream, defaultStream, watchVisibility, type StreamOptions } from "./stream.js";
 import type { Transport } from "./transport.js";
 
-export interface LiveOptions {
+export interface LiveOptions extends StreamOptions {
   /** The most streams at a time. Over HTTP/1.1 a browser opens six connections to a server, in all tabs. */
   streams: number;
   /** The most items of a stream. */
   items: number;
-  /** A stream that is silent for so long is lost. The server sends a comment every 15 seconds. */
-  silentMs: number;
-  /** The wait before the second attempt to connect, if the server has named none. */
-  firstMs: number;
-  /** The longest wait between attempts. */
-  mostMs: number;
-  /** Closes the streams of a page that is hidden, and resumes them when it is shown. */
-  pauseWhenHidden: boolean;
 }
 
 export const defaultLive: LiveOptions = {
+  ...defaultStream,
   streams: 2,
   items: limits.liveItems,
-  silentMs: 45_000,
-  firstMs: 1000,
-  mostMs: 30_000,
-  pauseWhenHidden: true,
 };
 
 /** Gets all counters of the item. A counter that is not in it is 0. */
@@ -46,113 +35,47 @@ interface Subscriber {
   onError: ((error: LaudError) => void) | undefined;
 }
 
-/** One connection: it is opened again until it is closed, or the server refuses for good. */
+/** One stream of counts. */
 class Stream {
   counts = new Map<string, Counts>();
-  private readonly controller = new AbortController();
-  private cancelWait: (() => void) | undefined;
-  private cancelSilence: (() => void) | undefined;
-  private attempt: AbortController | undefined;
-  private last = "";
-  private retryMs: number;
-  private failures = 0;
+  private readonly stream: EventStream;
 
   constructor(
     readonly items: string[],
-    private readonly transport: Transport,
-    private readonly clock: Clock,
-    private readonly options: LiveOptions,
+    transport: Transport,
+    clock: Clock,
+    options: LiveOptions,
     private readonly onCounts: (item: string, counts: Counts) => void,
-    private readonly onRefused: (stream: Stream, error: LaudError) => void,
+    onRefused: (stream: Stream, error: LaudError) => void,
   ) {
-    this.retryMs = options.firstMs;
+    this.stream = new EventStream(transport, clock, options, {
+      path: "/v1/live",
+      query: { items: items.join(",") },
+      onEvent: (event) => this.take(event),
+      onRefused: (error) => onRefused(this, error),
+    });
   }
 
   start(): void {
-    this.cancelWait = undefined;
-    void this.connect();
+    this.stream.start();
   }
 
-  /** Ends the connection; `start` resumes it. */
   pause(): void {
-    this.cancelWait?.();
-    this.cancelWait = undefined;
-    const attempt = this.attempt;
-    this.attempt = undefined;
-    attempt?.abort();
-    this.cancelSilence?.();
+    this.stream.pause();
   }
 
   close(): void {
-    this.controller.abort();
-    this.pause();
+    this.stream.close();
   }
 
-  private async connect(): Promise<void> {
-    const attempt = new AbortController();
-    this.attempt = attempt;
-    try {
-      this.watch(attempt);
-      await this.read(attempt);
-      this.reconnect(attempt, undefined);
-    } catch (error) {
-      this.reconnect(
-        attempt,
-        error instanceof LaudError ? error : new LaudError("NETWORK", "the stream was lost", { cause: error }),
-      );
-    }
-  }
-
-  private async read(attempt: AbortController): Promise<void> {
-    const query = new URLSearchParams({ items: this.items.join(",") });
-    if (this.last !== "") query.set("last", this.last);
-    const response = await this.transport.open({ method: "GET", path: `/v1/live?${query}` }, attempt.signal);
-    const reader = response.body?.getReader();
-    if (reader === undefined) throw new LaudError("BAD_ANSWER", "the stream has no body");
-    const parser = new EventParser();
-    const decoder = new TextDecoder();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || this.attempt !== attempt) return;
-      this.watch(attempt);
-      for (const event of parser.push(decoder.decode(value, { stream: true }))) this.take(event);
-    }
-  }
-
-  private take(event: StreamEvent): void {
-    if (event.retryMs !== undefined) this.retryMs = Math.min(event.retryMs, this.options.mostMs);
-    // The block that names `retry` is sent before the server has looked at anything.
-    else this.failures = 0;
-    if (event.event !== "counts" || event.data === "") return;
-    this.last = event.id;
-    const { items } = JSON.parse(event.data) as { items: Record<string, Counts> };
+  private take({ event, data }: StreamEvent): void {
+    if (event !== "counts") return;
+    const { items } = JSON.parse(data) as { items: Record<string, Counts> };
     for (const [item, all] of Object.entries(items)) {
       const counts = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== 0));
       this.counts.set(item, counts);
       this.onCounts(item, counts);
     }
-  }
-
-  private watch(attempt: AbortController): void {
-    this.cancelSilence?.();
-    this.cancelSilence = this.clock.after(this.options.silentMs, () =>
-      attempt.abort(new LaudError("NETWORK", "the stream was silent")),
-    );
-  }
-
-  private reconnect(attempt: AbortController, error: LaudError | undefined): void {
-    if (this.attempt !== attempt || this.controller.signal.aborted) return;
-    this.pause();
-    if (error !== undefined && !isRetryable(error)) {
-      this.onRefused(this, error);
-      return;
-    }
-    this.failures++;
-    const wait =
-      this.failures === 1
-        ? this.retryMs
-        : backOff(this.clock, this.retryMs, this.options.mostMs, this.failures);
-    this.cancelWait = this.clock.after(Math.max(wait, (error?.retryAfter ?? 0) * 1000), () => this.start());
   }
 }
 
@@ -289,18 +212,13 @@ export class LiveCounts {
   }
 
   private watchVisibility(): void {
-    if (!this.options.pauseWhenHidden || this.unwatch !== undefined || typeof document === "undefined") return;
-    const onChange = (): void => {
-      const hidden = document.visibilityState === "hidden";
-      if (hidden === this.hidden) return;
+    if (!this.options.pauseWhenHidden || this.unwatch !== undefined) return;
+    this.unwatch = watchVisibility((hidden) => {
       this.hidden = hidden;
       for (const stream of this.streams) {
         if (hidden) stream.pause();
         else stream.start();
       }
-    };
-    document.addEventListener("visibilitychange", onChange);
-    this.unwatch = () => document.removeEventListener("visibilitychange", onChange);
-    onChange();
+    });
   }
 }

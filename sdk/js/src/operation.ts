@@ -6,6 +6,10 @@ export interface Word {
   keyword?: string;
   /** In a batch, the operation takes one or more of these. */
   many?: boolean;
+  /** The keyword alone says that the argument is true. */
+  flag?: boolean;
+  /** The argument is any value, and its word is the JSON of it. */
+  json?: boolean;
 }
 
 export interface Operation {
@@ -34,14 +38,21 @@ export interface CallOptions {
 
 export type Arguments = Record<string, unknown>;
 
+/** No value, a flag that is not set, or an empty list: then the keyword is not sent either. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+}
+
 /** The words of an operation in a batch. */
 export function wordsOf(operation: Operation, args: Arguments): string[] {
   const words = [operation.name];
-  for (const { argument, keyword } of operation.words ?? []) {
+  for (const { argument, keyword, flag, json } of operation.words ?? []) {
     const value = args[argument];
-    if (value === undefined && keyword !== undefined) continue;
+    if (keyword !== undefined && isAbsent(value)) continue;
     if (keyword !== undefined) words.push(keyword);
-    if (Array.isArray(value)) words.push(...value.map(String));
+    if (flag) continue;
+    if (json) words.push(JSON.stringify(value));
+    else if (Array.isArray(value)) words.push(...value.map(String));
     else words.push(String(value));
   }
   return words;

@@ -116,6 +116,15 @@ export class Reactions {
     await Promise.all(calls);
   }
 
+  /** What an answer of the server has said, for example a page of comments. A pending change stays. */
+  seed(kind: string, item: string, set: boolean, count: number): void {
+    const state = this.stateOf(kind, item);
+    if (state.pending) return;
+    state.confirmed = set;
+    state.count = count;
+    state.listeners.notify(this.viewOf(state));
+  }
+
   /** Keeps the counts of these items up to date by a live stream. */
   watch(items: string[], kinds: string[] = ["like"], onError?: (error: LaudError) => void): LiveSubscription {
     const subscription = this.laud.live(

@@ -8,6 +8,48 @@ import { Server, refused, scripted, startServer } from "./helper.mjs";
 const shared = new Server().start();
 after(async () => (await shared).stop());
 
+/** Calls every operation about comments once. */
+async function callComments(run) {
+  const posted = await run.comment({ user: "11", item: "video:9", text: "A \"text\", 你好\n", token: "one", mentions: ["13"], extra: { at: [1, null] } });
+  assert.deepEqual([posted.floor, posted.state], [1, "visible"]);
+  const { comment } = posted;
+  assert.deepEqual(await run.comment({ user: "11", item: "video:9", text: "again", token: "one" }), posted);
+  const reply = await run.comment({ user: "12", item: comment, text: "A reply", mentions: [] });
+  assert.deepEqual(await run.edit({ user: "12", comment: reply.comment, text: "An edited reply" }), { changed: true });
+  const page = await run.comments({ item: "video:9", by: "new", for: "11", replies: 1, limit: 5, all: true });
+  assert.deepEqual(
+    page.comments.map(({ user, text, extra, replies }) => [user, text, extra, replies.map((one) => one.text)]),
+    [["11", 'A "text", 你好\n', { at: [1, null] }, ["An edited reply"]]],
+  );
+  assert.deepEqual(
+    (await run.comments({ item: "video:9", at: reply.comment, all: false })).comments.map((one) => one.comment),
+    [comment],
+  );
+  const { cards } = await run.cards({ comments: [reply.comment, "comment:1"], for: "12" });
+  assert.deepEqual(cards.map((card) => card?.reply_to), [{ comment, user: "11" }, undefined]);
+  assert.deepEqual((await run.written({ user: "11", limit: 5 })).cards.map((card) => card.comment), [comment]);
+  const { entries, unread } = await run.inbox({ user: "11" });
+  assert.deepEqual([unread, entries.map(({ kind, by }) => [kind, by])], [1, [["reply", "12"]]]);
+  assert.deepEqual(await run.seen({ user: "11", cursor: entries[0].cursor }), { changed: true });
+  assert.deepEqual((await run.inbox({ user: "13" })).entries.map(({ kind }) => kind), ["mention"]);
+  assert.deepEqual(
+    (await run.history({ comment: reply.comment })).versions.map(({ text }) => text),
+    ["An edited reply", "A reply"],
+  );
+  assert.deepEqual(await run.pin({ comment }), { changed: true });
+  assert.deepEqual(await run.subjectset({ item: "video:9", owner: "5", mode: "held" }), { changed: true });
+  const { owner, mode, pinned } = await run.subject({ item: "video:9" });
+  assert.deepEqual([owner, mode, pinned.length], ["5", "held", 1]);
+  assert.deepEqual(await run.unpin({ comment }), { changed: true });
+  assert.deepEqual(await run.moderate({ comment: reply.comment, state: "hidden", reason: "a test" }), { changed: true });
+  const queued = await run.queue({ type: "video", state: "hidden" });
+  assert.deepEqual(queued.cards.map((card) => card.comment), [reply.comment]);
+  assert.deepEqual(await run.ban({ user: "14", until: 4_000_000_000, shadow: true }), { changed: true });
+  assert.deepEqual(await run.unban({ user: "14" }), { changed: true });
+  assert.deepEqual(await run.uncomment({ user: "11", comment }), { changed: true });
+  assert.deepEqual(await run.purge({ comment: reply.comment }), { changed: true });
+}
+
 /** Calls every operation once; the answers are the same however they are sent. */
 async function callAll(laud, options, called) {
   const run = new Proxy(laud, {
@@ -55,9 +97,18 @@ async function callAll(laud, options, called) {
     (await run.friends({ among: "1", item: "video:1" })).users.map(({ user }) => user),
     ["2"],
   );
+  assert.deepEqual(
+    (await run.friends({ among: "1", item: "video:1", depth: 2 })).users.map(({ user, via }) => [user, via]),
+    [["2", null]],
+  );
+  assert.deepEqual(
+    (await run.feed({ user: "1", items: ["video:1"], friends: 3 })).items.map(({ friends }) => friends),
+    [{ count: 1, users: ["2"] }],
+  );
   assert.deepEqual((await run.top({ type: "video", counter: "view", limit: 3 })).items, [
     { item: "video:1", value: 7 },
   ]);
+  await callComments(run);
   const changes = await run.changes({ user: "1", limit: 100 });
   assert.deepEqual(changes.changes.map(({ kind }) => kind).sort(), ["favorite", "follow", "like"]);
   assert.deepEqual((await run.changes({ user: "1", since: changes.cursor })).more, false);

@@ -1,8 +1,8 @@
-// Live counts in Node: shared streams, resumption, and refusals.
+// Live counts and live comments in Node: shared streams, resumption, and refusals.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Laud } from "../dist/index.js";
-import { startServer, until } from "./helper.mjs";
+import { scripted, startServer, until } from "./helper.mjs";
 
 /** A fetch that keeps the addresses of streams, can cut them, and finds the server after a restart. */
 function streams(server) {
@@ -159,4 +159,36 @@ test("live counts", async (t) => {
     assert.deepEqual([error.code, error.status], ["NOT_FOUND", 404]);
     laud.close();
   });
+});
+
+test("live comments: the beginning, new, changed and removed ones; subscribers share a stream", async (t) => {
+  const server = await startServer(t);
+  const wire = scripted(({ path, stream }) => (path.endsWith("/live") ? stream() : undefined));
+  const laud = new Laud({ url: server.url, fetch: wire.fetch });
+  t.after(() => laud.close());
+  const first = await laud.comment({ user: "1", item: "video:1", text: "before" });
+  const events = [];
+  const subscription = laud.liveComments("video:1", (event) => events.push(event));
+  await until(() => events.length === 1, "the stream begins");
+  assert.deepEqual(events.shift(), { type: "begin" });
+  const reply = await laud.comment({ user: "2", item: first.comment, text: "a reply" });
+  await until(() => events.length === 1, "the reply");
+  assert.deepEqual([events[0].type, events[0].root, events[0].card.text], ["new", first.comment, "a reply"]);
+  await laud.edit({ user: "1", comment: first.comment, text: "after" });
+  await until(() => events.length === 2, "the edit");
+  assert.deepEqual([events[1].type, events[1].root, events[1].card.text], ["changed", null, "after"]);
+  await laud.uncomment({ user: "2", comment: reply.comment });
+  await until(() => events.length >= 3, "the removal");
+  assert.deepEqual(events.find(({ type }) => type === "removed"), { type: "removed", comment: reply.comment });
+  const late = [];
+  const other = laud.liveComments("video:1", (event) => late.push(event.type));
+  await until(() => late.length === 1, "who comes later is told that it has begun");
+  assert.deepEqual(late, ["begin"]);
+  assert.equal(wire.requests.filter(({ path }) => path.endsWith("/comments/live")).length, 1);
+  assert.throws(() => laud.liveComments("no item", () => undefined), { code: "BAD_ARGUMENT" });
+  subscription.close();
+  other.close();
+  const refused = new Promise((resolve) => laud.liveComments("video:2", () => undefined, resolve));
+  await laud.subjectset({ item: "video:2", mode: "closed" });
+  assert.equal((await refused).code, "SUBJECT_CLOSED");
 });

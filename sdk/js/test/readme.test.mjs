@@ -29,7 +29,7 @@ test("the programs of README.md", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "laud-readme-"));
   t.after(() => rm(directory, { recursive: true }));
   const programs = [...text.matchAll(/## ([^\n]+)\n(?:(?!\n## )[^])*?```js\n([^]*?)```/g)];
-  assert.equal(programs.length, 8);
+  assert.equal(programs.length, 9);
   const shown = {
     Start: "video:42 [ 'like' ] { like: 1, view: 1 }\nvideo:43 [] {}\n",
     Batches: "[ 'fulfilled', 'rejected', 'fulfilled' ]\n",

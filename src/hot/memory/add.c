@@ -46,19 +46,33 @@ static void expire(struct hot_memory *hot, struct item_shard *shard, uint32_t ti
     atomic_fetch_sub_explicit(&hot->token_count, count, memory_order_relaxed);
 }
 
-static enum status token_reserve(struct hot_memory *hot, struct item_shard *shard,
-                                 const uint64_t token[2], uint32_t *cell)
+uint64_t hot_memory_token_value(struct hot_memory *hot, struct item_shard *shard,
+                                const uint64_t token[2], uint32_t time_s)
+{
+    expire(hot, shard, time_s, EXPIRE_MOST);
+    return tokens_value(&shard->tokens, token, time_of(hot, time_s), hot->token_ttl_s);
+}
+
+enum status hot_memory_token_reserve(struct hot_memory *hot, struct item_shard *shard,
+                                     const uint64_t token[2], uint64_t value, uint32_t *cell)
 {
     uint64_t before = atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
     enum status status = STATUS_TOKENS_FULL;
     if (before < hot->token_max) {
-        *cell = tokens_reserve(&shard->tokens, token);
+        *cell = tokens_reserve(&shard->tokens, token, value);
         if (*cell != 0)
             return STATUS_OK;
         status = STATUS_NO_MEMORY;
     }
     atomic_fetch_sub_explicit(&hot->token_count, 1, memory_order_relaxed);
     return status;
+}
+
+void hot_memory_token_release(struct hot_memory *hot, struct item_shard *shard, uint64_t value,
+                              uint32_t cell)
+{
+    tokens_release(&shard->tokens, cell, value);
+    atomic_fetch_sub_explicit(&hot->token_count, 1, memory_order_relaxed);
 }
 
 /* Records the event and returns its stamp. */
@@ -89,10 +103,10 @@ static enum status add_change(struct hot_memory *hot, struct item_shard *shard,
         return status;
     uint32_t time_s = hot_memory_time(hot, request->time_s);
     if (request->change.has_token) {
-        status = token_reserve(hot, shard, request->change.token, &cell);
+        status = hot_memory_token_reserve(hot, shard, request->change.token, 0, &cell);
         if (status != STATUS_OK)
             return status;
-        tokens_add(&shard->tokens, cell, request->change.token, time_s);
+        tokens_add(&shard->tokens, cell, request->change.token, time_s, 0);
     }
     request->change.value = item_add(shard, item_at(shard, row), request->name,
                                      request->change.delta, add_record(hot, request, time_s));
@@ -134,9 +148,9 @@ void hot_memory_expire_tokens(struct hot_memory *hot, uint32_t now_s)
     }
 }
 
-/* Removes expired tokens in all shards. False if this was already done in this second. */
-static bool expire_all(struct hot_memory *hot, uint32_t time_s)
+bool hot_memory_expire_all(struct hot_memory *hot, uint32_t time_s)
 {
+    time_s = time_of(hot, time_s);
     if (atomic_exchange_explicit(&hot->token_expired_s, time_s, memory_order_relaxed) == time_s)
         return false;
     hot_memory_expire_tokens(hot, time_s);
@@ -155,7 +169,7 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
                              struct hot_trail trail)
 {
     add_locked(hot, request, trail.item);
-    if (request->status == STATUS_TOKENS_FULL && expire_all(hot, time_of(hot, request->time_s)))
+    if (request->status == STATUS_TOKENS_FULL && hot_memory_expire_all(hot, request->time_s))
         add_locked(hot, request, trail.item);
     if (request->status == STATUS_BLOCKED)
         return NEED_ITEM;
@@ -165,36 +179,36 @@ enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request
 
 /* A cell for a recorded token, which is kept even above token_max: the option may have been changed. */
 static uint32_t token_found(struct hot_memory *hot, struct item_shard *shard,
-                            const uint64_t token[2])
+                            const uint64_t token[2], uint64_t value)
 {
     if (atomic_load_explicit(&hot->token_count, memory_order_relaxed) >= hot->token_found_max)
         return 0;
-    uint32_t cell = tokens_reserve(&shard->tokens, token);
+    uint32_t cell = tokens_reserve(&shard->tokens, token, value);
     if (cell != 0)
         atomic_fetch_add_explicit(&hot->token_count, 1, memory_order_relaxed);
     return cell;
 }
 
-static enum status token_replay(struct hot_memory *hot, struct item_shard *shard,
-                                const uint64_t token[2], uint32_t time_s)
+enum status hot_memory_token_replay(struct hot_memory *hot, struct item_shard *shard,
+                                    const uint64_t token[2], uint32_t time_s, uint64_t value)
 {
     expire(hot, shard, time_s, EXPIRE_MOST);
-    uint32_t cell = token_found(hot, shard, token);
+    uint32_t cell = token_found(hot, shard, token, value);
     if (cell == 0)
         return STATUS_NO_MEMORY;
-    tokens_add(&shard->tokens, cell, token, time_s);
+    tokens_add(&shard->tokens, cell, token, time_s, value);
     return STATUS_OK;
 }
 
 enum status hot_memory_restore_token(struct hot *base, struct item item, const uint64_t token[2],
-                                     uint32_t time_s)
+                                     uint32_t time_s, uint64_t value)
 {
     struct hot_memory *hot = hot_memory_of(base);
     struct item_shard *shard = item_shard_of(hot, item_hash_of(hot, item));
     pthread_mutex_lock(&shard->lock);
-    uint32_t cell = token_found(hot, shard, token);
+    uint32_t cell = token_found(hot, shard, token, value);
     if (cell != 0)
-        tokens_add(&shard->tokens, cell, token, time_s);
+        tokens_add(&shard->tokens, cell, token, time_s, value);
     pthread_mutex_unlock(&shard->lock);
     return cell != 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -215,7 +229,7 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
         status = STATUS_DAMAGED;
     if (status == STATUS_OK && event->has_token &&
         (uint64_t)event->time_s + hot->token_ttl_s >= now_s)
-        status = token_replay(hot, shard, event->token, event->time_s);
+        status = hot_memory_token_replay(hot, shard, event->token, event->time_s, 0);
     if (status == STATUS_OK)
         item_add(shard, item_at(shard, cell), event->name, event->delta, hot->replay_stamp);
     pthread_mutex_unlock(&shard->lock);

@@ -5,7 +5,9 @@
  * writes are refused only if that is not enough.
  *
  * A thread only pays for writes that were admitted, at most one batch before it asks again. So it waits
- * no longer than a step, and not at all once the lag is below lag_slow again.
+ * no longer than a step, and not at all once the lag is below lag_slow again. A long event counts as many
+ * writes (hot_writes_of); after it a thread may have to wait for many steps, but at most
+ * ADMISSION_DEBT_NS.
  *
  * A worker may simply sleep until it is admitted: the journal makes room by itself once it is kicked.
  * Stopping ends such a wait, because then writes are refused.
@@ -122,6 +124,8 @@ void admission_spend(struct admission *admission, struct hot_pacer *pacer, uint3
     if (pacer->free_ns + ADMISSION_BURST_NS < now_ns)
         pacer->free_ns = now_ns - ADMISSION_BURST_NS;
     pacer->free_ns += step_ns * writes / LIMIT_BATCH;
+    if (pacer->free_ns > now_ns + ADMISSION_DEBT_NS)
+        pacer->free_ns = now_ns + ADMISSION_DEBT_NS;
 }
 
 enum status admission_admit(struct admission *admission, const struct hot_pacer *pacer,
@@ -159,6 +163,35 @@ enum status admission_await(struct admission *admission, const struct hot_pacer 
         nap(admission, pacer);
     }
     return status;
+}
+
+enum status admission_reserve(struct admission *admission, size_t bytes)
+{
+    if (atomic_load_explicit(&admission->stopping, memory_order_relaxed))
+        return STATUS_STOPPING;
+    return journal_reserve(admission->journal, bytes);
+}
+
+void admission_unreserve(struct admission *admission, size_t bytes)
+{
+    journal_unreserve(admission->journal, bytes);
+}
+
+enum status admission_reserve_await(struct admission *admission, struct hot_pacer *pacer,
+                                    size_t bytes, uint64_t until_ns)
+{
+    for (;;) {
+        uint64_t now_ns = clock_monotonic_ns();
+        enum status status = admission_admit(admission, pacer, now_ns);
+        if (status == STATUS_OK)
+            status = admission_reserve(admission, bytes);
+        if (status == STATUS_OK)
+            admission_spend(admission, pacer, hot_writes_of(bytes), now_ns);
+        if (status != STATUS_BLOCKED || now_ns >= until_ns)
+            return status;
+        journal_kick(admission->journal);
+        nap(admission, pacer);
+    }
 }
 
 struct admission_pieces admission_pieces_begin(struct admission *admission, struct hot_pacer *pacer)

@@ -31,6 +31,8 @@
 #define ADMISSION_STEP_MAX_NS 20000000
 /* How much unused time a thread may save, so that writes that had to wait can run together. */
 #define ADMISSION_BURST_NS 10000000
+/* The longest wait, also after a write of many bytes. */
+#define ADMISSION_DEBT_NS 1000000000
 /* The shortest wait: few large turns cost less than many small ones. */
 #define ADMISSION_PAUSE_NS 5000000
 
@@ -93,6 +95,23 @@ enum status admission_admit(struct admission *admission, const struct hot_pacer 
 
 /* The same for a worker, which sleeps while it would be BLOCKED: OK or the reason why not. */
 enum status admission_await(struct admission *admission, const struct hot_pacer *pacer);
+
+/*
+ * Reserves room in the journal for a long event (journal_reserve), for a thread that was admitted before.
+ * It never waits: an I/O thread that is BLOCKED submits its request, and a worker waits with
+ * admission_reserve_await. Returns OK, BLOCKED or the reason why not. The caller appends the event, or
+ * calls admission_unreserve, and then gives hot_spend the bytes (hot_writes_of).
+ */
+enum status admission_reserve(struct admission *admission, size_t bytes);
+void admission_unreserve(struct admission *admission, size_t bytes);
+
+/*
+ * The same for a worker that holds no lock: it sleeps while it would be BLOCKED, also because of the lag.
+ * Returns OK; BLOCKED if the monotonic clock has reached `until_ns`; or the reason why not. OK also
+ * admits this thread for LIMIT_BATCH short writes, and its pacer has been given the bytes already.
+ */
+enum status admission_reserve_await(struct admission *admission, struct hot_pacer *pacer,
+                                    size_t bytes, uint64_t until_ns);
 
 /*
  * FORGET and DROP make more writes than one admission allows, so they are admitted in pieces of up to

@@ -40,10 +40,49 @@ static void shard_give(struct board_shard *shard, size_t bytes)
         boards_give(shard->boards, bytes);
 }
 
+/* How many entries of this capacity count as extra ones of the board. */
+static uint32_t extra_of(const struct board_shard *shard, uint32_t capacity)
+{
+    uint32_t usual = shard->boards->entries_max;
+    return capacity > usual && !shard->spare ? capacity - usual : 0;
+}
+
+/* The largest capacity of a section. */
+static uint32_t capacity_most(const struct board_shard *shard, const struct board_section *section)
+{
+    uint32_t usual = shard->boards->entries_max;
+    return boards_is_wide(shard->boards, section->key) ? usual * BOARD_WIDER : usual;
+}
+
+static uint32_t capacity_next(const struct board_shard *shard, const struct board_section *section)
+{
+    uint32_t most = capacity_most(shard, section);
+    uint32_t next = section->capacity == 0 ? FIRST_CAPACITY : 2U * section->capacity;
+    return next < most ? next : most;
+}
+
+/* May the section get the next larger capacity? If that has extra entries, they are taken from the board. */
+static bool section_may_grow(struct board_shard *shard, const struct board_section *section)
+{
+    uint32_t next = capacity_next(shard, section), usual = shard->boards->entries_max;
+    uint32_t extra = extra_of(shard, next) - extra_of(shard, section->capacity);
+    if (next <= section->capacity)
+        return false;
+    _Atomic uint32_t *used = &section->board->extra;
+    uint32_t most = (uint32_t)((uint64_t)usual * BOARD_EXTRA / BOARD_ENTRIES);
+    if (extra == 0 || atomic_fetch_add_explicit(used, extra, memory_order_relaxed) + extra <= most)
+        return true;
+    atomic_fetch_sub_explicit(used, extra, memory_order_relaxed);
+    return false;
+}
+
 static void section_empty(struct board_shard *shard, struct board_section *section)
 {
-    if (section->capacity != 0)
+    if (section->capacity != 0) {
         shard_give(shard, section->capacity * ENTRY_BYTES);
+        atomic_fetch_sub_explicit(&section->board->extra, extra_of(shard, section->capacity),
+                                  memory_order_relaxed);
+    }
     free(section->entries);
     shard->entries -= section->count;
     section->entries = NULL;
@@ -143,17 +182,19 @@ static void section_set(struct board_section *section, uint32_t index, struct ra
     at[2 * (uint32_t)section->capacity] = (uint64_t)entry.value;
 }
 
-/* False: there is no memory, and the section has lost its entries. */
+/*
+ * Called if section_may_grow has said so. False: there is no memory, and the section has lost its entries.
+ */
 static bool section_grow(struct board_shard *shard, struct board_section *section)
 {
-    uint32_t most = shard->boards->entries_max;
-    uint32_t capacity = section->capacity == 0 ? FIRST_CAPACITY : 2U * section->capacity;
-    capacity = capacity > most ? most : capacity;
+    uint32_t capacity = capacity_next(shard, section);
+    uint32_t extra = extra_of(shard, capacity) - extra_of(shard, section->capacity);
     enum status status = shard_take(shard, capacity * ENTRY_BYTES);
     uint64_t *entries = status == STATUS_OK ? malloc(capacity * ENTRY_BYTES) : NULL;
     if (entries == NULL) {
         if (status == STATUS_OK)
             shard_give(shard, capacity * ENTRY_BYTES);
+        atomic_fetch_sub_explicit(&section->board->extra, extra, memory_order_relaxed);
         section_lose(shard, section, status == STATUS_OK ? STATUS_NO_MEMORY : status);
         return false;
     }
@@ -171,7 +212,7 @@ static bool section_grow(struct board_shard *shard, struct board_section *sectio
 /* Keeps the best three quarters. The best of the other entries becomes the floor. */
 static void section_cut(struct board_shard *shard, struct board_section *section)
 {
-    struct ranked entries[BOARD_ENTRIES];
+    struct ranked entries[BOARD_ENTRIES * BOARD_WIDER];
     uint32_t keep = section->count / 4U * 3;
     for (uint32_t i = 0; i < section->count; i++)
         entries[i] = board_entry(section, i);
@@ -212,10 +253,11 @@ static void section_remove(struct board_shard *shard, struct board_section *sect
 static void section_insert(struct board_shard *shard, struct board_section *section,
                            struct ranked entry)
 {
-    if (section->count == section->capacity && section->capacity < shard->boards->entries_max) {
+    bool is_full = section->count == section->capacity;
+    if (is_full && section_may_grow(shard, section)) {
         if (!section_grow(shard, section))
             return;
-    } else if (section->count == section->capacity) {
+    } else if (is_full) {
         section_cut(shard, section);
         if (is_below(section, entry.id, entry.value))
             return;

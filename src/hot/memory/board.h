@@ -4,7 +4,7 @@
  * the shard's own items, in no order, and a floor. The section has every item of the shard that is better
  * than its floor, with its value, and no other item. A section without a floor has every item of the
  * shard whose counter is not 0. So most changes of a counter, which are far below the floor, need only
- * two comparisons, and the others search at most 64 ids.
+ * two comparisons, and the others search at most 64 ids (2048 on a board of comments).
  *
  * While a section is being filled again (boards_fill.h) it has no floor, but it does not have all its
  * items yet. Then only its entries that are better than `trusted` are used.
@@ -19,9 +19,19 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/limits.h"
 #include "base/ranked.h"
 
-#define BOARD_ENTRIES 64 /* of one section at most */
+#define BOARD_ENTRIES 64 /* of one section at most, unless its board is wide */
+
+/*
+ * Boards of comments are *wide*. All comments of a subject are in one shard, so the best of them may be in one
+ * section, which then needs room for all of TOP. Sections of such a board may be this many times larger, as
+ * long as the entries of all its sections beyond BOARD_ENTRIES are at most BOARD_EXTRA.
+ */
+#define BOARD_WIDER    32
+#define BOARD_EXTRA    (LIMIT_SHARDS * BOARD_ENTRIES)
+#define BOARD_GATHERED (LIMIT_SHARDS * BOARD_ENTRIES + BOARD_EXTRA) /* entries of a board */
 
 struct board;
 struct boards;

@@ -33,10 +33,11 @@ struct hot_memory;
 
 struct board {
     uint32_t key;
-    _Atomic bool dirty; /* `top` is outdated */
-    _Atomic bool off;   /* the board is not kept: it does not fit into the boards' share */
-    _Atomic bool thin;  /* the board may have too few entries above its floor */
-    bool filling;       /* used only by the filler */
+    _Atomic bool dirty;     /* `top` is outdated */
+    _Atomic bool off;       /* the board is not kept: it does not fit into the boards' share */
+    _Atomic bool thin;      /* the board may have too few entries above its floor */
+    bool filling;           /* used only by the filler */
+    _Atomic uint32_t extra; /* entries beyond entries_max for which its sections have room */
 
     pthread_mutex_t lock; /* protects the members below */
     struct ranked *top;   /* the best entries, best first; NULL: the board was never read */
@@ -48,8 +49,9 @@ struct board {
 struct boards {
     struct memory_budget *budget;
     scan_fn *scan;
-    uint64_t share;       /* how many bytes all boards may use */
-    uint32_t entries_max; /* of one section */
+    uint64_t share;                    /* how many bytes all boards may use */
+    uint32_t entries_max;              /* of one section, unless its board is wide */
+    const _Atomic uint16_t *wide_type; /* boards of this type are wide; NULL: none are */
     uint32_t enough; /* a board with a floor is filled again if it has fewer entries than this */
     _Atomic uint64_t bytes;
     _Atomic bool full;    /* there are more boards than can be kept */
@@ -68,6 +70,12 @@ struct boards {
 uint64_t boards_share(uint64_t limit);
 void boards_init(struct boards *boards, struct memory_budget *budget, uint32_t entries_max);
 void boards_destroy(struct boards *boards); /* after board_shard_destroy of all shards */
+
+/* Is it a board of comments (board.h)? */
+static inline bool boards_is_wide(const struct boards *boards, uint32_t key)
+{
+    return boards->wide_type != NULL && (uint16_t)(key >> 8) == atomic_load(boards->wide_type);
+}
 
 /* Charges memory for boards: OK; BOARD_OFF: it is more than their share; NO_MEMORY. */
 enum status boards_take(struct boards *boards, size_t bytes);
@@ -88,7 +96,7 @@ bool boards_are_counting(struct hot_memory *hot);
 
 /* The entries of all sections of a board that may be used, in no order. */
 struct board_gathered {
-    struct ranked *entries; /* memory of the caller for LIMIT_SHARDS * BOARD_ENTRIES entries */
+    struct ranked *entries; /* memory of the caller for BOARD_GATHERED entries */
     uint32_t count;
     bool floored; /* there may be other items, and `floor` is better than all of them */
     struct ranked floor;

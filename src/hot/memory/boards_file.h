@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "hot/memory/board.h"
 
-#define BOARDS_FILE_ENTRIES (LIMIT_SHARDS * BOARD_ENTRIES) /* of one board at most */
+#define BOARDS_FILE_ENTRIES BOARD_GATHERED /* of one board at most */
 
 struct boards_file_board {
     uint16_t type;

@@ -111,7 +111,7 @@ static bool is_short(struct hot_memory *hot, struct board *board, struct ranked 
 static bool find_short(struct hot_memory *hot)
 {
     struct boards *boards = &hot->boards;
-    struct ranked *room = malloc(LIMIT_SHARDS * BOARD_ENTRIES * sizeof(*room));
+    struct ranked *room = malloc(BOARD_GATHERED * sizeof(*room));
     if (room == NULL)
         return false;
     bool any = false;
@@ -188,11 +188,16 @@ static enum status visit_count(void *context, const struct store_count *count)
 static enum status put_section(struct hot_memory *hot, const struct board_section *section)
 {
     struct board_counter counters[BOARD_ENTRIES];
-    for (uint32_t i = 0; i < section->count; i++)
-        counters[i] = (struct board_counter){.id = board_entry(section, i).id,
-                                             .type = (uint16_t)(section->key >> 8),
-                                             .name = (uint8_t)section->key};
-    return section->count == 0 ? STATUS_OK : put_present(hot, counters, section->count);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < section->count && status == STATUS_OK;) {
+        uint32_t count = 0;
+        for (; i < section->count && count < BOARD_ENTRIES; i++)
+            counters[count++] = (struct board_counter){.id = board_entry(section, i).id,
+                                                       .type = (uint16_t)(section->key >> 8),
+                                                       .name = (uint8_t)section->key};
+        status = put_present(hot, counters, count);
+    }
+    return status;
 }
 
 static enum status put_candidates(struct hot_memory *hot, const struct candidates *candidates)

@@ -123,7 +123,7 @@ bool hot_memory_touch_boards(struct hot *base, const struct event *event)
     struct hot_memory *hot = hot_memory_of(base);
     struct board_counter counter = {
         .id = event->item.id, .type = event->item.type, .name = event->name};
-    if (event->type == EVENT_DEFINE)
+    if (event->type == EVENT_DEFINE || event->type == EVENT_COMMENT)
         return true;
     if (event->type != EVENT_SET && event->type != EVENT_CLEAR && event->type != EVENT_ADD)
         return false;

@@ -244,11 +244,11 @@ static void gone_release(struct decision *decision)
         cleared_give_up(&decision->users->cleared, decision->gone[--decision->gone_count]);
 }
 
-/* Records one event, also if several kinds are cleared and none is set. Returns its stamp. */
-static uint32_t decision_append(const struct decision *decision, enum event_type type)
+/* Records one event, also if several kinds are cleared and none is set. Returns the position after it. */
+static uint64_t decision_append(const struct decision *decision, enum event_type type)
 {
     if (decision->hot->journal == NULL)
-        return decision->hot->replay_stamp;
+        return decision->hot->replay_position;
     const struct found *cleared = decision->others + (type == EVENT_CLEAR);
     struct event event;
     event.type = type;
@@ -259,12 +259,17 @@ static uint32_t decision_append(const struct decision *decision, enum event_type
     event.cleared_count = (uint8_t)(decision->other_count - (type == EVENT_CLEAR));
     for (uint32_t i = 0; i < event.cleared_count; i++)
         event.cleared[i] = cleared[i].kind;
-    return stamp_of(journal_append(decision->hot->journal, &event));
+    return journal_append(decision->hot->journal, &event);
 }
 
+/* Returns the stamp of the event. Called with both shards locked. */
 static uint32_t decision_record(const struct decision *decision, enum event_type type)
 {
-    uint32_t stamp = decision_append(decision, type);
+    uint64_t position = decision_append(decision, type);
+    uint32_t stamp = stamp_of(position);
+    if (decision->item.type == comment_type_of(decision->hot))
+        comment_voted(decision->hot, decision->items, decision->trail.item, decision->item,
+                      position);
     *user_changed(decision->users, decision->trail.user) = stamp;
     return stamp;
 }

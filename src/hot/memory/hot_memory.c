@@ -141,16 +141,49 @@ static void hot_memory_stop(struct hot *base)
     keeper_stop(hot);
 }
 
+/* What is kept for comments besides the comments themselves. */
+static bool comments_open(struct hot_memory *hot, const struct hot_memory_options *options)
+{
+    static const struct comment_policy no_policy = {
+        .dislike = POLICY_NO_NAME,
+        .report = POLICY_NO_NAME,
+        .type = POLICY_NO_TYPE,
+        .report_at = 1,
+        .orders = {[0 ... LIMIT_TYPES - 1] = UINT8_MAX}};
+    hot->policy = options->comments != NULL ? options->comments : &no_policy;
+    bans_init(&hot->bans, hot->budget, hot->seed, 0);
+    for (unsigned i = 0; i < SEEN_LOCKS; i++)
+        pthread_mutex_init(&hot->seen_locks[i], NULL);
+    bool stored = hot->store != NULL;
+    uint32_t repeat_s = stored ? hot->policy->repeat_s : 0;
+    bool begun = !stored || comments_begin(hot, options);
+    hot->heads = stored ? heads_new(hot->budget, options->head_bytes, hot->seed) : NULL;
+    return repeats_init(&hot->repeats, hot->budget, hot->seed, repeat_s, 0) && begun &&
+           (hot->heads != NULL || !stored);
+}
+
+static void comments_close(struct hot_memory *hot)
+{
+    comments_end(hot);
+    bans_destroy(&hot->bans);
+    repeats_destroy(&hot->repeats);
+    heads_free(hot->heads);
+    for (unsigned i = 0; i < SEEN_LOCKS; i++)
+        pthread_mutex_destroy(&hot->seen_locks[i]);
+}
+
 static void hot_memory_close(struct hot *base)
 {
     struct hot_memory *hot = hot_memory_of(base);
     hot_memory_stop(base);
     keeper_destroy(&hot->keeper);
     removal_progress_destroy(&hot->removals);
+    comments_close(hot);
     loads_destroy(&hot->loads, hot->store);
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         user_shard_destroy(&hot->users[i]);
         item_shard_destroy(&hot->items[i]);
+        comment_feeds_destroy(&hot->feeds[i], hot->budget);
     }
     boards_filler_destroy(hot);
     boards_destroy(&hot->boards);
@@ -199,6 +232,7 @@ static bool shards_init(struct hot_memory *hot)
     for (uint32_t i = 0; i < LIMIT_SHARDS; i++) {
         ready &= user_shard_init(&hot->users[i], hot->pool, hot->seed);
         ready &= item_shard_init(&hot->items[i], hot->pool);
+        hot->items[i].comments.budget = &hot->comments.kept;
         board_shard_init(&hot->items[i].boards, boards, counting, false);
     }
     return ready;
@@ -266,6 +300,7 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     removal_progress_init(&hot->removals, hot->seed);
     hot->without_boards = options->without_boards;
     boards_init(&hot->boards, hot->budget, options->board_entries);
+    hot->boards.wide_type = options->comments != NULL ? &options->comments->type : NULL;
     hot->trend = options->trend;
     hot->trend_context = options->trend_context;
     hot->timeline = options->timeline;
@@ -274,7 +309,8 @@ struct hot *hot_memory_open(const struct hot_memory_options *options)
     hot->exclusive = options->exclusive;
     slab_pool_make_ready(hot->pool, options->ready_bytes);
     bool kept = hot->store == NULL || pool_keep(hot->pool, options->keep_least);
-    if (!shards_init(hot) || !kept) {
+    bool opened = comments_open(hot, options);
+    if (!shards_init(hot) || !kept || !opened) {
         hot_memory_close(&hot->hot);
         return NULL;
     }
@@ -285,6 +321,8 @@ void hot_memory_set_journal(struct hot *base, struct journal *journal)
 {
     hot_memory_of(base)->journal = journal;
     hot_memory_of(base)->admission.journal = journal;
+    if (comment_type_of(hot_memory_of(base)) != POLICY_NO_TYPE)
+        hot_memory_note_erased(hot_memory_of(base), journal_appended(journal));
 }
 
 void hot_memory_bound_lag(struct hot *base, uint64_t slow_bytes, uint64_t max_bytes)
@@ -326,6 +364,18 @@ void hot_memory_projected(struct hot *base, uint64_t position)
     struct hot_memory *hot = hot_memory_of(base);
     atomic_store(&hot->loads.applied, position);
     admission_projected(&hot->admission, position);
+}
+
+uint64_t hot_memory_erased(struct hot *base)
+{
+    return atomic_load(&hot_memory_of(base)->erased_end);
+}
+
+void hot_memory_discard_heads(struct hot *base, const struct item *parents, size_t count)
+{
+    struct heads *heads = hot_memory_of(base)->heads;
+    if (heads != NULL)
+        heads_discard(heads, parents, count);
 }
 
 void hot_memory_store_failed(struct hot *base, const char *why)

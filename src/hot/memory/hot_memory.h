@@ -8,6 +8,9 @@
 #define LAUD_HOT_MEMORY_H
 
 #include "base/memory.h"
+#include "base/names.h"
+#include "comment/body.h"
+#include "comment/policy.h"
 #include "filter/filters.h"
 #include "hot/exclusive.h"
 #include "hot/hot.h"
@@ -40,6 +43,10 @@ struct hot_memory_options {
     hot_trend_fn *trend;               /* NULL: windowed boards are not kept */
     void *trend_context;
     struct timeline *timeline; /* used by the keeper; NULL: recorded times are those of the clock */
+    const struct comment_policy *comments; /* outlives the tier; NULL: nothing is held or refused */
+    uint64_t head_bytes;    /* memory for heads of comments (comment_heads.h), of the budget */
+    uint64_t comment_bytes; /* the same for comments and subjects; 0: 1/16 of the budget */
+    struct names *names;    /* in which COMMENT makes the type `comment`; NULL: it exists already */
 };
 
 struct hot *hot_memory_open(const struct hot_memory_options *options); /* NULL: no memory */
@@ -65,12 +72,15 @@ enum status hot_memory_apply(struct hot *hot, const struct event *events, size_t
                              uint64_t position, uint32_t now_s);
 
 /*
- * Restore tokens and kinds that the store has from an earlier run. NO_MEMORY is also returned if there are
- * more tokens than token_bytes allow.
+ * Restore tokens, with their values, and kinds that the store has from an earlier run. NO_MEMORY is also
+ * returned if there are more tokens than token_bytes allow.
  */
 enum status hot_memory_restore_token(struct hot *hot, struct item item, const uint64_t token[2],
-                                     uint32_t time_s);
+                                     uint32_t time_s, uint64_t value);
 void hot_memory_know_kind(struct hot *hot, uint8_t kind);
+/* The same for a ban that the store has (comment/rows.h). OK or NO_MEMORY. */
+enum status hot_memory_restore_ban(struct hot *hot, struct id user, struct user_ban ban,
+                                   uint32_t now_s);
 
 /*
  * Ends replay and starts the keeper: from now on the store may change. Only called if there is a store.
@@ -131,6 +141,18 @@ enum status hot_memory_load_boards(struct hot *hot, const char *path, uint64_t *
                                    char *problem, size_t size);
 bool hot_memory_touch_boards(struct hot *hot, const struct event *event);
 void hot_memory_recount_boards(struct hot *hot);
+
+/*
+ * The position of the journal after the newest event that has removed a text: its bytes are in events
+ * before it. What was removed before the start counts as removed at the start. 0: none was. Any thread may call.
+ */
+uint64_t hot_memory_erased(struct hot *hot);
+
+/*
+ * A window of the projector has changed rows of these parents of comments. The projector's thread calls this
+ * after the window is applied and before hot_memory_projected.
+ */
+void hot_memory_discard_heads(struct hot *hot, const struct item *parents, size_t count);
 
 /* The projector has applied everything before this position. One thread at a time may call this. */
 void hot_memory_projected(struct hot *hot, uint64_t position);

@@ -13,19 +13,25 @@
 #include "base/limits.h"
 #include "base/slab.h"
 #include "hot/memory/admission.h"
+#include "hot/memory/bans.h"
 #include "hot/memory/boards.h"
 #include "hot/memory/clean.h"
+#include "hot/memory/comment_feed.h"
+#include "hot/memory/comment_heads.h"
+#include "hot/memory/comment_tier.h"
 #include "hot/memory/hot_memory.h"
 #include "hot/memory/items.h"
 #include "hot/memory/keeper.h"
 #include "hot/memory/load.h"
+#include "hot/memory/repeats.h"
 #include "hot/memory/users.h"
 #include "hot/pool.h"
 #include "query/removal_progress.h"
 
 #define HOT_MEMORY_MAGIC 0x686f7421U
 #define HOT_ITEM_SEED    0x9ddfea08eb382d69ULL /* so that items and users have different hashes */
-#define WARM_MAX         64                    /* reactions on one warm shelf */
+#define SEEN_LOCKS       64
+#define WARM_MAX         64 /* reactions on one warm shelf */
 
 struct hot_memory {
     struct hot hot;
@@ -46,7 +52,8 @@ struct hot_memory {
     struct slab_pool *pool;
     struct memory_budget *budget;
     uint32_t replay_stamp; /* of the events being replayed */
-    hot_reach_fn *reach;   /* NULL: there is no projector */
+    uint64_t replay_position;
+    hot_reach_fn *reach; /* NULL: there is no projector */
     void *reach_context;
     hot_trend_fn *trend; /* NULL: windowed boards are not kept */
     void *trend_context;
@@ -68,8 +75,17 @@ struct hot_memory {
     struct boards boards;
     bool without_boards;
 
+    struct comment_tier comments;
+    const struct comment_policy *policy; /* never NULL */
+    _Atomic uint64_t comments_end; /* position after the newest event about comments, or later */
+    _Atomic uint64_t erased_end;   /* the same for events that have removed a text */
+    struct bans bans;
+    struct repeats repeats;
+    struct heads *heads;                    /* NULL: there is no store */
+    pthread_mutex_t seen_locks[SEEN_LOCKS]; /* see comment_users.c */
     struct user_shard users[LIMIT_SHARDS];
     struct item_shard items[LIMIT_SHARDS];
+    struct comment_feeds feeds[LIMIT_SHARDS]; /* each under the lock of the shard of items */
 };
 
 /* The hashes of one request or event, computed once. */
@@ -110,9 +126,20 @@ static inline struct item_shard *item_shard_of(struct hot_memory *hot, uint64_t 
     return &hot->items[hash >> SHARD_SHIFT];
 }
 
+static inline struct comment_feeds *comment_feeds_of(struct hot_memory *hot, uint64_t hash)
+{
+    return &hot->feeds[hash >> SHARD_SHIFT];
+}
+
 static inline uint64_t user_hash_of(const struct hot_memory *hot, struct id user)
 {
     return id_hash(user, hot->seed);
+}
+
+/* The index of the type `comment`; POLICY_NO_TYPE: there is none. */
+static inline uint16_t comment_type_of(const struct hot_memory *hot)
+{
+    return atomic_load_explicit(&hot->policy->type, memory_order_relaxed);
 }
 
 /*
@@ -121,7 +148,8 @@ static inline uint64_t user_hash_of(const struct hot_memory *hot, struct id user
  */
 static inline uint64_t item_hash_of(const struct hot_memory *hot, struct item item)
 {
-    uint64_t shard = gene_shard(gene(item), hot->seed, SHARD_BITS);
+    uint32_t own = comment_item_gene(item, comment_type_of(hot));
+    uint64_t shard = gene_shard(own, hot->seed, SHARD_BITS);
     return item_hash(item, hot->seed ^ HOT_ITEM_SEED) >> SHARD_BITS | shard << SHARD_SHIFT;
 }
 
@@ -151,6 +179,22 @@ enum hot_need hot_memory_clear(struct hot_memory *hot, struct hot_request *reque
 enum hot_need hot_memory_add(struct hot_memory *hot, struct hot_request *request,
                              struct hot_trail trail);
 
+/*
+ * Tokens of additions and comments, under the lock of the item's shard. hot_memory_token_value: what a repeated
+ * write answers; 0: there is no such token with a value. A reserved cell is given to tokens_add, or released.
+ * TOKENS_FULL: the caller may call hot_memory_expire_all, without a lock, and try again if it returns true.
+ */
+uint64_t hot_memory_token_value(struct hot_memory *hot, struct item_shard *shard,
+                                const uint64_t token[2], uint32_t time_s);
+enum status hot_memory_token_reserve(struct hot_memory *hot, struct item_shard *shard,
+                                     const uint64_t token[2], uint64_t value, uint32_t *cell);
+void hot_memory_token_release(struct hot_memory *hot, struct item_shard *shard, uint64_t value,
+                              uint32_t cell);
+enum status hot_memory_token_replay(struct hot_memory *hot, struct item_shard *shard,
+                                    const uint64_t token[2], uint32_t time_s, uint64_t value);
+/* Removes expired tokens in all shards. False if this was already done in this second. */
+bool hot_memory_expire_all(struct hot_memory *hot, uint32_t time_s);
+
 /* Sets how many tokens there may be. hot->store must be set before. */
 void hot_memory_bound_tokens(struct hot_memory *hot, uint64_t most, uint64_t bytes);
 /* Removes expired tokens in all shards, so that they go also if there are no further additions. */
@@ -168,6 +212,22 @@ static inline uint32_t hot_memory_time(struct hot_memory *hot, uint32_t time_s)
     return time_s > floor ? time_s : floor;
 }
 
+/* An event about comments ends at this position. Whoever has appended one calls this before the reply. */
+static inline void hot_memory_note_comment(struct hot_memory *hot, uint64_t position)
+{
+    uint64_t end = atomic_load(&hot->comments_end);
+    while (position > end && !atomic_compare_exchange_weak(&hot->comments_end, &end, position))
+        continue;
+}
+
+/* The same for an event that has removed a text (hot_memory_erased). */
+static inline void hot_memory_note_erased(struct hot_memory *hot, uint64_t position)
+{
+    uint64_t end = atomic_load(&hot->erased_end);
+    while (position > end && !atomic_compare_exchange_weak(&hot->erased_end, &end, position))
+        continue;
+}
+
 /* Lists the reactions whose old state a SET or CLEAR may need. */
 void hot_memory_keys(const struct hot_memory *hot, const struct hot_request *request,
                      struct hot_reads *reads);
@@ -179,6 +239,16 @@ enum status hot_memory_apply_clear(struct hot_memory *hot, const struct event *e
                                    struct hot_trail trail);
 enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *event,
                                  struct hot_trail trail, uint32_t now_s);
+/* In comment_users.c: empties the inbox of a user and lifts a ban, for FORGET. Only workers may call it. */
+enum status hot_memory_forget_user(struct hot_memory *hot, unsigned worker, struct id user,
+                                   uint32_t time_s, int64_t *value);
+
+/* In comment_users.c: of COMMENT_EVENT_BAN, SEEN and INBOX. */
+enum status hot_memory_apply_user(struct hot_memory *hot, const struct event *event,
+                                  uint32_t now_s);
+/* In comment_apply.c. The body of the event is valid only during the call. */
+enum status hot_memory_apply_comment(struct hot_memory *hot, const struct event *event,
+                                     struct hot_trail trail, uint32_t now_s);
 
 /*
  * Runs a request of one action. A worker gives its number and may wait; an I/O thread gives
@@ -189,10 +259,13 @@ enum status hot_memory_apply_add(struct hot_memory *hot, const struct event *eve
 typedef bool hot_action_fn(struct hot_memory *hot, struct hot_request *request,
                            struct hot_trail trail, struct hot_scratch *scratch, unsigned worker);
 
-hot_action_fn hot_memory_ask;    /* read.c */
-hot_action_fn hot_memory_counts; /* read.c */
-hot_action_fn hot_memory_feed;   /* read.c */
-hot_action_fn hot_memory_top;    /* top.c */
+hot_action_fn hot_memory_ask;     /* read.c */
+hot_action_fn hot_memory_counts;  /* read.c */
+hot_action_fn hot_memory_feed;    /* read.c */
+hot_action_fn hot_memory_top;     /* top.c */
+hot_action_fn hot_memory_ban;     /* comment_users.c */
+hot_action_fn hot_memory_seen;    /* comment_users.c */
+hot_action_fn hot_memory_comment; /* comment_run.c */
 
 /* run.c: hot_try. */
 size_t hot_memory_try(struct hot *hot, struct hot_request *requests, size_t count,

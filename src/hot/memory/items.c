@@ -85,12 +85,14 @@ bool item_shard_init(struct item_shard *shard, struct slab_pool *pool)
     pthread_mutex_init(&shard->lock, NULL);
     table_init(&shard->table, &shard->slab);
     tokens_init(&shard->tokens, &shard->slab);
+    comment_shard_init(&shard->comments, &shard->slab, NULL);
     return slab_init(&shard->slab, pool);
 }
 
 void item_shard_destroy(struct item_shard *shard)
 {
     board_shard_destroy(&shard->boards);
+    comment_shard_destroy(&shard->comments);
     tokens_destroy(&shard->tokens);
     table_destroy(&shard->table);
     slab_destroy(&shard->slab);

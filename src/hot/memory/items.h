@@ -18,6 +18,7 @@
 #include "base/table.h"
 #include "hot/hot.h"
 #include "hot/memory/board.h"
+#include "hot/memory/comment_shard.h"
 #include "hot/memory/tokens.h"
 #include "store/store.h"
 
@@ -49,6 +50,7 @@ struct item_shard {
     uint64_t denied; /* lookups that a filter answered with no */
     struct slab slab;
     struct board_shard boards; /* all zero after item_shard_init: no boards are kept */
+    struct comment_shard comments;
 };
 
 bool item_shard_init(struct item_shard *shard, struct slab_pool *pool);

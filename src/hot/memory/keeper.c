@@ -60,9 +60,15 @@ static uint64_t shortage(struct hot_memory *hot)
     return free < wanted ? wanted - free : 0;
 }
 
-/* Empties pages of one shard after the other, until there is enough or each was tried. */
+/*
+ * Empties pages of one shard after the other, until there is enough or each was tried. Heads of comments go first:
+ * they are only copies of what the store has.
+ */
 static void relieve(struct hot_memory *hot, uint32_t now_s)
 {
+    uint64_t bytes = shortage(hot);
+    if (bytes > 0 && hot->heads != NULL)
+        heads_shrink(hot->heads, bytes);
     for (uint32_t i = 0; i < KEEPER_SHARDS && shortage(hot) > 0; i++) {
         struct walk walk = walk_of(hot, hot->keeper.shard, now_s);
         hot->keeper.shard = (hot->keeper.shard + 1) % KEEPER_SHARDS;
@@ -155,6 +161,8 @@ void keeper_round(struct hot_memory *hot, uint64_t now_ms)
     expire_cleared(hot);
     if (is_due(&keeper->expired_ms, now_ms, TOKENS_MS))
         hot_memory_expire_tokens(hot, now_s);
+    if (hot->comments.genes != NULL)
+        keeper_keep_comments(hot);
     relieve(hot, now_s);
     if (is_due(&keeper->aged_ms, now_ms, hot->item_ttl_s * 1000ULL / AGE_ROUNDS))
         keeper_age_items(hot, now_s);

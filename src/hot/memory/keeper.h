@@ -7,6 +7,7 @@
  *     older than --shelf-age; twice a minute also entries above --shelf-max, on shelves that could not
  *     be shortened before because the entries were not clean
  *   - completes partial rows after a start with the values that the store had (load.h)
+ *   - keeps comments within their share of memory, and removes from the lists of changed ones what the store has
  *   - removes notes of cleared reactions once the store has applied them, and tokens once they expire
  *
  * A shard is locked only for a small step at a time.
@@ -34,6 +35,7 @@ struct keeper {
 
     /* Used only by the keeper's thread */
     uint32_t shard;      /* the next one to visit; user shards and item shards alternate */
+    uint32_t gene;       /* the next one whose list of changed comments is looked at */
     uint64_t aged_ms;    /* when items were last aged; 0: not yet */
     uint64_t trimmed_ms; /* when old ends of shelves were last evicted; 0: not yet */
     uint64_t cut_ms;     /* when long shelves were last shortened; 0: not yet */

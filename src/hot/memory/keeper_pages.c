@@ -34,8 +34,7 @@ static bool user_is_retiring(const struct walk *walk, const struct user_row *row
     return false;
 }
 
-/* May data that was used lately be copied instead of evicted? */
-static bool walk_spare(struct walk *walk, uint64_t bytes)
+bool keeper_may_spare(struct walk *walk, uint64_t bytes)
 {
     if (walk->may_relocate < bytes)
         return false;
@@ -54,7 +53,7 @@ static void retire_user(void *context, struct slab *slab, uint32_t cell)
         return;
     uint64_t hash = user_hash_of(walk->hot, user_of(row));
     bool clean = user_is_clean(walk, row);
-    if ((!clean || (!idle && walk_spare(walk, row->first.count * ENTRY_BYTES))) &&
+    if ((!clean || (!idle && keeper_may_spare(walk, row->first.count * ENTRY_BYTES))) &&
         user_relocate(walk->users, hash, &cell)) {
         keeper_count(&walk->hot->keeper.stats.relocated, 1);
     } else if (clean) {
@@ -75,7 +74,7 @@ static void retire_item(void *context, struct slab *slab, uint32_t cell)
     uint64_t hash = item_hash_of(walk->hot, item_of(row));
     bool clean = row->stamp < walk->clean &&
                  !(row->flags & ITEM_PARTIAL); /* boards need partial rows to be completed */
-    if ((!clean || (!idle && walk_spare(walk, ITEM_ROW_USUAL))) &&
+    if ((!clean || (!idle && keeper_may_spare(walk, ITEM_ROW_USUAL))) &&
         item_relocate(walk->items, hash, cell)) {
         keeper_count(&walk->hot->keeper.stats.relocated, 1);
     } else if (clean) {
@@ -124,6 +123,25 @@ static bool step_visit(struct walk *walk, struct walk_shard *side)
     return walk->cursor != 0;
 }
 
+/* The tables of comments, one after the other. */
+static bool step_subjects(struct walk *walk, struct walk_shard *side)
+{
+    (void)side;
+    return walk->items != NULL && keeper_retire_comments(walk, 0);
+}
+
+static bool step_comments(struct walk *walk, struct walk_shard *side)
+{
+    (void)side;
+    return walk->items != NULL && keeper_retire_comments(walk, 1);
+}
+
+static bool step_changed(struct walk *walk, struct walk_shard *side)
+{
+    (void)side;
+    return walk->items != NULL && keeper_retire_comments(walk, 2);
+}
+
 /* Ends the emptying and counts the pages that were gained, less those that were taken for copies. */
 static bool step_end(struct walk *walk, struct walk_shard *side)
 {
@@ -142,7 +160,8 @@ static bool step_end(struct walk *walk, struct walk_shard *side)
 /* Empties so many of a shard's pages, or fewer if it has fewer; false: there was no room for copies. */
 static bool retire_pages(struct walk *walk, struct walk_shard *side, uint32_t pages, bool moving)
 {
-    static retire_step *const steps[] = {step_sift, step_visit, step_end};
+    static retire_step *const steps[] = {step_sift,     step_visit,   step_subjects,
+                                         step_comments, step_changed, step_end};
     pthread_mutex_lock(side->lock);
     side->slab->moving = moving;
     walk->pages = slab_retire_begin(side->slab, pages);

@@ -16,6 +16,7 @@ struct walk {
     struct user_shard *users; /* NULL if it is a shard of items */
     struct item_shard *items; /* NULL if it is a shard of users */
     uint32_t clean;           /* stamps below this are clean */
+    uint64_t clean_position;  /* the same for exact positions */
     uint32_t now_s;
     uint64_t may_relocate; /* bytes that may still be copied although they could be evicted */
     uint32_t pages;        /* how many pages are being emptied */
@@ -55,6 +56,16 @@ static inline void keeper_count(_Atomic uint64_t *counter, uint64_t by)
 
 /* keeper_pages.c: empties some of a shard's pages. */
 void keeper_empty_pages(struct walk *walk);
+/* May data that was used lately be copied instead of evicted? */
+bool keeper_may_spare(struct walk *walk, uint64_t bytes);
+
+/*
+ * comment_keep.c: the first function keeps comments within their share of memory. The second one is a step of
+ * emptying pages of an item shard, under its lock: it visits some rows of subjects (table 0), comments (1) or
+ * changed comments (2); true: there is more to do.
+ */
+void keeper_keep_comments(struct hot_memory *hot);
+bool keeper_retire_comments(struct walk *walk, unsigned table);
 
 /*
  * keeper_age.c: the first function evicts rows of items that were not used for a while. The second one

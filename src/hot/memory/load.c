@@ -31,14 +31,19 @@ void loads_destroy(struct loads *loads, struct store_reader *store)
     pthread_mutex_destroy(&loads->lock);
 }
 
-uint32_t loads_clean(struct loads *loads)
+uint64_t loads_clean_position(struct loads *loads)
 {
     uint64_t applied = atomic_load(&loads->applied);
     for (uint32_t i = 0; i < LOADERS; i++) {
         uint64_t begun = atomic_load(&loads->begun[i]);
         applied = begun < applied ? begun : applied;
     }
-    return clean_below(applied);
+    return applied;
+}
+
+uint32_t loads_clean(struct loads *loads)
+{
+    return clean_below(loads_clean_position(loads));
 }
 
 void load_begin(struct loads *loads, unsigned worker)

@@ -70,6 +70,8 @@ void loads_destroy(struct loads *loads, struct store_reader *store);
 
 /* Stamps below this are clean. */
 uint32_t loads_clean(struct loads *loads);
+/* The same for entries with exact positions: what was changed at or before this position is clean. */
+uint64_t loads_clean_position(struct loads *loads);
 
 /* For statistics: the filters let `count` keys pass, and the store had `found` of them. */
 void loads_count_found(struct loads *loads, size_t found, size_t count);

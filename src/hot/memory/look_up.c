@@ -43,7 +43,7 @@ static uint32_t look_locked(const struct hot_memory *hot, struct user_shard *sha
                                                                             : QUERY_UNKNOWN;
 }
 
-static uint32_t look(struct hot_memory *hot, uint64_t hash, const struct cleared_key *key)
+uint32_t memory_look_up_one(struct hot_memory *hot, uint64_t hash, const struct cleared_key *key)
 {
     struct user_shard *shard = user_shard_of(hot, hash);
     pthread_mutex_lock(&shard->lock);
@@ -93,7 +93,7 @@ static uint32_t look_at_group(struct hot_memory *hot, const struct query_lookup 
         user_prefetch_on(user_shard_of(hot, hashes[i]), next[i], hashes[i]);
     for (uint32_t i = 0; i < count; i++) {
         key.user = users[i]->id;
-        users[i]->time_s = look(hot, hashes[i], &key);
+        users[i]->time_s = memory_look_up_one(hot, hashes[i], &key);
         unknown += users[i]->time_s == QUERY_UNKNOWN;
     }
     return unknown;

@@ -22,10 +22,11 @@ struct page_shelves {
 static void shelves_lock(struct page_shelves *side, const struct memory_tier *memory,
                          const struct query_page *page)
 {
-    struct user_shard *users = user_shard_of(memory->hot, memory->user_hash);
+    uint64_t hash = user_hash_of(memory->hot, page->user);
+    struct user_shard *users = user_shard_of(memory->hot, hash);
     *side = (struct page_shelves){.hot = memory->hot, .users = users, .page = page};
     pthread_mutex_lock(&users->lock);
-    struct user_row *row = user_find(users, memory->user_hash, page->user);
+    struct user_row *row = user_find(users, hash, page->user);
     for (uint32_t wide = 0; wide < 2 && row != NULL; wide++)
         side->shelves[wide] = user_shelf(users, row, page->kind,
                                          (struct item){.id = {.hi = wide}, .type = page->type}, 0);

@@ -34,7 +34,31 @@ size_t memory_not_stored(struct query_tier *tier, struct id user, struct store_r
 
 /* look_up.c: whether many users have a reaction on one item. */
 uint32_t memory_look_up(struct query_tier *tier, const struct query_lookup *lookup);
+/* The same for one reaction. Locks the user's shard; `hash` is that of the user. */
+uint32_t memory_look_up_one(struct hot_memory *hot, uint64_t hash, const struct cleared_key *key);
 void memory_settle(struct query_tier *tier, struct store_reaction *read, size_t count);
+
+/* look_up_grid.c: whether many users have a reaction on many items. */
+enum status memory_look_up_grid(struct query_tier *tier, struct query_grid *grid);
+
+/* comment_removal.c: decisions of FORGET and DROP. */
+enum status memory_forget_comment(struct query_tier *tier, struct id user, uint64_t id,
+                                  uint32_t time_s, int64_t *value);
+enum status memory_remove_comment(struct query_tier *tier, uint64_t id, uint32_t time_s,
+                                  int64_t *value);
+enum status memory_forget_user(struct query_tier *tier, struct id user, uint32_t time_s,
+                               int64_t *value);
+enum status memory_drop_comments(struct query_tier *tier, struct item subject, uint32_t time_s,
+                                 int64_t *value);
+
+/* The friends of a FEED: OK, BLOCKED (it needs a worker), or an error. */
+enum status hot_memory_feed_friends(struct hot_memory *hot, struct hot_request *request,
+                                    struct hot_trail trail, struct hot_scratch *scratch,
+                                    unsigned worker);
+
+/* Has the user ever had an open comment? OK, BLOCKED (it needs a worker), or an error. */
+enum status hot_memory_was_open(struct hot_memory *hot, unsigned worker, struct id user,
+                                bool *was_open);
 
 /* Runs a query. False: it needs a worker, and nothing has changed. */
 hot_action_fn hot_memory_query;

@@ -9,12 +9,10 @@
 #define LAUD_HOT_MEMORY_READ_H
 
 #include "hot/memory/hot_memory_priv.h"
+#include "hot/memory/item_probe.h"
 
 #define LOOKUP_ALL_KINDS (-1)
-#define PROBE_HEADS      4096
 #define ITEM_GROUP       32 /* rows prefetched at a time */
-
-_Static_assert(PROBE_HEADS >= 4 * LIMIT_ITEMS, "probes mostly hit an empty head");
 
 /* A reaction whose state only the store has. */
 struct unknown {
@@ -39,11 +37,7 @@ struct lookup {
     size_t unknown_count;
     size_t unknown_capacity;
     bool shared; /* other workers are reading some of these reactions */
-    uint64_t probe_factor;
-    uint32_t probe_shift;
-    uint16_t probe_heads
-        [PROBE_HEADS]; /* 1 + index of the first item in a chain; 0: the chain is empty */
-    uint16_t probe_next[LIMIT_ITEMS];
+    struct item_probe probe;
 };
 
 /*

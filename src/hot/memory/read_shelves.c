@@ -3,8 +3,6 @@
  * for each item. For many items, a small hash table of the items is built, and each entry of a shelf is
  * looked up there once, so that 200 items cost hardly more than 20.
  */
-#include <string.h>
-
 #include "hot/memory/read.h"
 
 #define SCAN_ITEMS 12 /* up to this number of items, a scan for each is faster */
@@ -14,32 +12,10 @@ static bool shelf_is_for(const struct shelf *shelf, struct item item)
     return shelf->type == item.type && ((shelf->flags & SHELF_WIDE) != 0) == id_is_wide(item.id);
 }
 
-static uint32_t probe_slot(const struct lookup *lookup, uint64_t lo)
-{
-    return (uint32_t)(lo * lookup->probe_factor >> lookup->probe_shift);
-}
-
-static void probe_build(struct lookup *lookup)
-{
-    const struct hot_request *request = lookup->request;
-    uint32_t bits = 6;
-    while ((1U << bits) < request->item_count * 4)
-        bits++;
-    ASSERT(1U << bits <= PROBE_HEADS);
-    lookup->probe_shift = 64 - bits;
-    lookup->probe_factor = hash_mix(lookup->hot->seed, 0) | 1;
-    memset(lookup->probe_heads, 0, sizeof(lookup->probe_heads[0]) << bits);
-    for (uint32_t i = 0; i < request->item_count; i++) {
-        uint16_t *head = &lookup->probe_heads[probe_slot(lookup, request->items[i].id.lo)];
-        lookup->probe_next[i] = *head;
-        *head = (uint16_t)(i + 1);
-    }
-}
-
 static void probe_add_kind(struct lookup *lookup, uint32_t at, uint64_t lo, uint64_t hi)
 {
     struct hot_request *request = lookup->request;
-    for (; at != 0; at = lookup->probe_next[at - 1]) {
+    for (; at != 0; at = lookup->probe.next[at - 1]) {
         struct item item = request->items[at - 1];
         if (item.id.lo == lo && item.id.hi == hi && item.type == lookup->shelf->type)
             kind_set_add(&request->read.answers[at - 1].kinds, lookup->shelf->kind);
@@ -52,7 +28,7 @@ static void probe_visit(void *context, const uint64_t *lo, const uint64_t *hi,
     (void)times;
     struct lookup *lookup = context;
     for (size_t i = 0; i < count; i++) {
-        uint32_t at = lookup->probe_heads[probe_slot(lookup, lo[i])];
+        uint32_t at = item_probe_head(&lookup->probe, lo[i]);
         if (__builtin_expect(at != 0, 0))
             probe_add_kind(lookup, at, lo[i], hi != NULL ? hi[i] : 0);
     }
@@ -75,7 +51,8 @@ void lookup_walk_shelves(struct lookup *lookup)
 {
     bool probe = lookup->request->item_count > SCAN_ITEMS;
     if (probe)
-        probe_build(lookup);
+        item_probe_build(&lookup->probe, lookup->request->items, lookup->request->item_count,
+                         PROBE_USUAL, lookup->hot->seed);
     for (struct shelf *shelf = &lookup->row->first; shelf != NULL;
          shelf = user_next_shelf(lookup->users, shelf)) {
         lookup->shelf_count++;

@@ -113,7 +113,7 @@ static enum status ask_store(struct lookup *lookup, unsigned worker, bool share)
 
 static enum status look(struct lookup *lookup, bool may_wait)
 {
-    /* cppcheck-suppress ctuuninitvar; read_user() set it, but for the tables of probe_build() */
+    /* cppcheck-suppress ctuuninitvar; read_user() set it, but for the tables of item_probe_build() */
     for (uint32_t i = 0; i < lookup->request->item_count; i++)
         lookup->request->read.answers[i] = (struct hot_answer){0};
     lookup_lock(lookup);

@@ -159,7 +159,7 @@ static bool run_names(struct hot_memory *hot, struct hot_request *request, struc
     return true;
 }
 
-static hot_action_fn *const actions[] = {
+static hot_action_fn *const actions[HOT_QUEUE + 1] = {
     [HOT_SET] = run_change,
     [HOT_CLEAR] = run_change,
     [HOT_ADD] = run_change,
@@ -174,6 +174,24 @@ static hot_action_fn *const actions[] = {
     [HOT_CHANGES] = hot_memory_query,
     [HOT_TOP] = hot_memory_top,
     [HOT_NAMES] = run_names,
+    [HOT_COMMENT] = hot_memory_comment,
+    [HOT_EDIT] = hot_memory_comment,
+    [HOT_UNCOMMENT] = hot_memory_comment,
+    [HOT_MODERATE] = hot_memory_comment,
+    [HOT_PIN] = hot_memory_comment,
+    [HOT_UNPIN] = hot_memory_comment,
+    [HOT_PURGE] = hot_memory_comment,
+    [HOT_SUBJECT_SET] = hot_memory_comment,
+    [HOT_COMMENTS] = hot_memory_query,
+    [HOT_CARDS] = hot_memory_query,
+    [HOT_WRITTEN] = hot_memory_query,
+    [HOT_INBOX] = hot_memory_query,
+    [HOT_HISTORY] = hot_memory_query,
+    [HOT_SUBJECT] = hot_memory_query,
+    [HOT_COMMENT_NEWS] = hot_memory_query,
+    [HOT_QUEUE] = hot_memory_query,
+    [HOT_BAN] = hot_memory_ban,
+    [HOT_SEEN] = hot_memory_seen,
 };
 
 /* Runs one request; false: an I/O thread cannot, and nothing has changed. */
@@ -182,6 +200,10 @@ static bool run_one(struct hot_memory *hot, struct hot_request *request, struct 
 {
     if (hot->store == NULL && (hot_flags(request->action) & HOT_NEEDS_STORE) != 0) {
         request->status = STATUS_NO_STORE;
+        return true;
+    }
+    if (actions[request->action] == NULL) {
+        request->status = STATUS_UNKNOWN_COMMAND;
         return true;
     }
     return actions[request->action](hot, request, trail, scratch, worker);
@@ -266,6 +288,8 @@ static enum status apply_one(struct hot_memory *hot, const struct event *event,
         return hot_memory_apply_clear(hot, event, trail);
     case EVENT_ADD:
         return hot_memory_apply_add(hot, event, trail, now_s);
+    case EVENT_COMMENT:
+        return hot_memory_apply_comment(hot, event, trail, now_s);
     default:
         return STATUS_DAMAGED;
     }
@@ -294,6 +318,7 @@ enum status hot_memory_apply(struct hot *base, const struct event *events, size_
     struct hot_memory *hot = hot_memory_of(base);
     ASSERT(hot->journal == NULL);
     hot->replay_stamp = stamp_of(position);
+    hot->replay_position = position;
     enum status status = STATUS_OK;
     while (count != 0 && status == STATUS_OK) {
         size_t some = count < LIMIT_BATCH ? count : LIMIT_BATCH;

@@ -5,14 +5,41 @@
  */
 #include "hot/memory/tokens.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/hash.h"
+
+#define HAS_VALUE 0x80000000U /* flag of `newer`; no handle of a cell has it */
+
+_Static_assert(SLAB_CELL_LAST < HAS_VALUE, "no cell looks like one with the flag");
 
 struct token_cell {
     uint32_t newer;
     uint32_t time_s; /* the recorded time of the addition */
     uint64_t token[2];
+    uint64_t value[]; /* one, if `newer` has the flag */
 };
+
+static size_t bytes_of(bool has_value)
+{
+    return sizeof(struct token_cell) + (has_value ? sizeof(uint64_t) : 0);
+}
+
+static uint32_t newer_of(const struct token_cell *cell)
+{
+    return cell->newer & ~HAS_VALUE;
+}
+
+static size_t cell_bytes(const struct token_cell *cell)
+{
+    return bytes_of(cell->newer & HAS_VALUE);
+}
+
+static void set_newer(struct token_cell *cell, uint32_t newer)
+{
+    cell->newer = (cell->newer & HAS_VALUE) | newer;
+}
 
 static uint64_t token_hash(const uint64_t token[2])
 {
@@ -43,9 +70,9 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t now_s, uint32_t ttl_s, ui
         struct token_cell *cell = slab_at(tokens->table.slab, at);
         if (!is_over(cell, now_s, ttl_s))
             break;
-        tokens->oldest = cell->newer;
+        tokens->oldest = newer_of(cell);
         table_remove(&tokens->table, token_hash(cell->token), at);
-        slab_free(tokens->table.slab, at, sizeof(*cell));
+        slab_free(tokens->table.slab, at, cell_bytes(cell));
         forgotten++;
     }
     if (tokens->oldest == 0)
@@ -53,44 +80,62 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t now_s, uint32_t ttl_s, ui
     return forgotten;
 }
 
-bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t now_s,
-                uint32_t ttl_s)
+/* The token, if it was added at most ttl_s ago; otherwise NULL. */
+static const struct token_cell *find(const struct tokens *tokens, const uint64_t token[2],
+                                     uint32_t now_s, uint32_t ttl_s)
 {
     struct table_walk walk = table_walk_start(&tokens->table, token_hash(token));
     for (;;) {
         uint32_t at = table_walk_next(&walk);
         if (at == 0)
-            return false;
+            return NULL;
         const struct token_cell *cell = slab_at(tokens->table.slab, at);
         if (cell->token[0] == token[0] && cell->token[1] == token[1] &&
             !is_over(cell, now_s, ttl_s))
-            return true;
+            return cell;
     }
 }
 
-uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2])
+bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t now_s,
+                uint32_t ttl_s)
+{
+    return find(tokens, token, now_s, ttl_s) != NULL;
+}
+
+uint64_t tokens_value(const struct tokens *tokens, const uint64_t token[2], uint32_t now_s,
+                      uint32_t ttl_s)
+{
+    const struct token_cell *cell = find(tokens, token, now_s, ttl_s);
+    return cell != NULL && cell->newer & HAS_VALUE ? cell->value[0] : 0;
+}
+
+uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2], uint64_t value)
 {
     if (!table_reserve(&tokens->table, token_hash(token)))
         return 0;
-    return slab_alloc(tokens->table.slab, sizeof(struct token_cell));
+    return slab_alloc(tokens->table.slab, bytes_of(value != 0));
 }
 
-void tokens_release(struct tokens *tokens, uint32_t cell)
+void tokens_release(struct tokens *tokens, uint32_t cell, uint64_t value)
 {
-    slab_free(tokens->table.slab, cell, sizeof(struct token_cell));
+    slab_free(tokens->table.slab, cell, bytes_of(value != 0));
 }
 
 /* Tokens that are added out of order still expire in time; only their cells are freed a little later. */
-void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t time_s)
+void tokens_add(struct tokens *tokens, uint32_t at, const uint64_t token[2], uint32_t time_s,
+                uint64_t value)
 {
     struct slab *slab = tokens->table.slab;
     struct token_cell *cell = slab_at(slab, at);
-    *cell = (struct token_cell){.time_s = time_s, .token = {token[0], token[1]}};
+    *cell = (struct token_cell){
+        .newer = value != 0 ? HAS_VALUE : 0, .time_s = time_s, .token = {token[0], token[1]}};
+    if (value != 0)
+        cell->value[0] = value;
     table_insert(&tokens->table, token_hash(token), at);
     if (tokens->newest == 0)
         tokens->oldest = at;
     else
-        ((struct token_cell *)slab_at(slab, tokens->newest))->newer = at;
+        set_newer(slab_at(slab, tokens->newest), at);
     tokens->newest = at;
 }
 
@@ -100,20 +145,20 @@ bool tokens_relocate(struct tokens *tokens)
     uint32_t before = 0;
     for (uint32_t at = tokens->oldest; at != 0;) {
         struct token_cell *cell = slab_at(slab, at);
-        uint32_t next = cell->newer;
+        uint32_t next = newer_of(cell);
         if (slab_is_retiring(slab, at)) {
-            uint32_t relocated = slab_alloc(slab, sizeof(*cell));
+            uint32_t relocated = slab_alloc(slab, cell_bytes(cell));
             if (relocated == 0)
                 return false;
-            *(struct token_cell *)slab_at(slab, relocated) = *cell;
+            memcpy(slab_at(slab, relocated), cell, cell_bytes(cell));
             table_replace(&tokens->table, token_hash(cell->token), at, relocated);
             if (before == 0)
                 tokens->oldest = relocated;
             else
-                ((struct token_cell *)slab_at(slab, before))->newer = relocated;
+                set_newer(slab_at(slab, before), relocated);
             if (next == 0)
                 tokens->newest = relocated;
-            slab_free(slab, at, sizeof(*cell));
+            slab_free(slab, at, cell_bytes(cell));
             at = relocated;
         }
         before = at;

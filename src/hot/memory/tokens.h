@@ -1,5 +1,6 @@
 /*
- * The idempotency tokens of one item shard: which additions were made lately. Times are recorded times,
+ * The idempotency tokens of one item shard: which additions and comments were made lately. A token can have a
+ * value, which a repeated write answers: the id of a comment. Times are recorded times,
  * which never go backwards.
  *
  * The memory comes from the shard's slab. All functions are called under the shard's lock. The caller
@@ -14,7 +15,7 @@
 #include "base/slab.h"
 #include "base/table.h"
 
-/* About how much memory one token uses: its cell and its share of the table. */
+/* About how much memory one token uses: its cell and its share of the table. A value takes 8 bytes more. */
 #define TOKEN_BYTES 40
 
 struct tokens {
@@ -33,11 +34,19 @@ uint64_t tokens_expire(struct tokens *tokens, uint32_t now_s, uint32_t ttl_s, ui
 bool tokens_has(const struct tokens *tokens, const uint64_t token[2], uint32_t now_s,
                 uint32_t ttl_s);
 
-/* Reserves a cell for a token; 0: no memory. The caller then calls tokens_release or tokens_add. */
-uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2]);
-void tokens_release(struct tokens *tokens, uint32_t cell);
+/* The value of such a token; 0: there is no such token, or it has no value. */
+uint64_t tokens_value(const struct tokens *tokens, const uint64_t token[2], uint32_t now_s,
+                      uint32_t ttl_s);
+
+/*
+ * Reserves a cell for a token with this value; 0: no memory. The caller then calls tokens_release or
+ * tokens_add, with the same value. A value of 0 means that the token has none.
+ */
+uint32_t tokens_reserve(struct tokens *tokens, const uint64_t token[2], uint64_t value);
+void tokens_release(struct tokens *tokens, uint32_t cell, uint64_t value);
 /* Tokens are added in the order of their times, except before the first request: then in any order. */
-void tokens_add(struct tokens *tokens, uint32_t cell, const uint64_t token[2], uint32_t time_s);
+void tokens_add(struct tokens *tokens, uint32_t cell, const uint64_t token[2], uint32_t time_s,
+                uint64_t value);
 
 /* Copies the cells in retiring pages of the slab to other pages; false: no memory for this. */
 bool tokens_relocate(struct tokens *tokens);

@@ -19,7 +19,7 @@
 
 #define TOP_FEW    128
 #define TOP_SPARE  64 /* the filler checks a board with fewer entries than `enough` and these */
-#define GATHER_MAX (LIMIT_SHARDS * BOARD_ENTRIES)
+#define GATHER_MAX BOARD_GATHERED
 
 _Static_assert(TOP_FEW <= LIMIT_TOP, "few is not many");
 

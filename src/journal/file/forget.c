@@ -46,6 +46,16 @@ static enum status forget_first(struct journal_file *journal, struct scan *scan,
     return io_sync("forget.sync", journal->directory_fd) < 0 ? STATUS_IO_FAILED : STATUS_OK;
 }
 
+void journal_file_roll(struct journal *port)
+{
+    struct journal_file *journal = journal_file_of(port);
+    pthread_mutex_lock(&journal->lock);
+    atomic_store(&journal->roll_wanted, true);
+    pthread_cond_broadcast(&journal->changed); /* the preparer need not keep pace any more */
+    pthread_mutex_unlock(&journal->lock);
+    writer_ask_attention(journal);
+}
+
 enum status journal_file_forget(struct journal *port, uint64_t position)
 {
     struct journal_file *journal = journal_file_of(port);

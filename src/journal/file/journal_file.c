@@ -60,9 +60,45 @@ static enum status file_admit(struct journal *port, size_t bytes)
     return gate == STATUS_OK && !room ? STATUS_BLOCKED : gate;
 }
 
+/*
+ * `wanting` is set before it is tried again, and whoever gives room back lowers `held` before reading
+ * `wanting`. All four accesses are sequentially consistent, so one of the two notices the other. Room
+ * that the writer frees needs no such note, because then the listener is called anyway.
+ */
+static bool reserve_or_want(struct journal_file *journal, size_t bytes)
+{
+    if (ring_reserve(&journal->ring, bytes))
+        return true;
+    atomic_store(&journal->wanting, 1);
+    return ring_reserve(&journal->ring, bytes);
+}
+
+static void file_unreserve(struct journal *port, size_t bytes)
+{
+    struct journal_file *journal = journal_file_of(port);
+    ring_unreserve(&journal->ring, bytes);
+    if (atomic_load(&journal->wanting) != 0 && atomic_exchange(&journal->wanting, 0) != 0)
+        writer_ask_attention(journal);
+}
+
+/* The room is taken before the gate is checked: see writer.c about the order of its stores. */
+static enum status file_reserve(struct journal *port, size_t bytes)
+{
+    struct journal_file *journal = journal_file_of(port);
+    bool room = reserve_or_want(journal, bytes);
+    enum status gate = atomic_load_explicit(&journal->gate, memory_order_acquire);
+    if (gate == STATUS_OK)
+        return room ? STATUS_OK : STATUS_BLOCKED;
+    if (room)
+        file_unreserve(port, bytes);
+    return gate;
+}
+
 static uint64_t file_append(struct journal *port, const struct event *event)
 {
-    return ring_append(&journal_file_of(port)->ring, event);
+    struct journal_file *journal = journal_file_of(port);
+    return __builtin_expect(event_is_long(event), 0) ? ring_append_long(&journal->ring, event)
+                                                     : ring_append(&journal->ring, event);
 }
 
 static uint64_t file_appended(struct journal *port)
@@ -105,8 +141,7 @@ static void file_listen(struct journal *port, journal_listen_fn *listener, void 
     ASSERT(atomic_load(&journal->listener) == NULL);
     journal->listener_context = context;
     atomic_store(&journal->listener, listener);
-    atomic_store(&journal->attention, 1);
-    writer_wake(journal);
+    writer_ask_attention(journal);
 }
 
 static void file_stats(struct journal *port, struct journal_stats *out)
@@ -160,8 +195,7 @@ static void journal_file_free(struct journal_file *journal)
 static void stop_writer(struct journal_file *journal)
 {
     atomic_store(&journal->stopping, true);
-    atomic_store(&journal->attention, 1);
-    writer_wake(journal);
+    writer_ask_attention(journal);
     pthread_join(journal->writer, NULL);
 }
 
@@ -185,6 +219,8 @@ static void file_close(struct journal *port)
 static const struct journal_ops file_ops = {
     .name = "file",
     .admit = file_admit,
+    .reserve = file_reserve,
+    .unreserve = file_unreserve,
     .append = file_append,
     .appended = file_appended,
     .released = file_released,
@@ -211,6 +247,15 @@ static size_t usual_ring_bytes(uint64_t segment_bytes)
     return size;
 }
 
+/* At least two of the largest long events, so that one can be reserved while another is written. */
+static size_t usual_long_bytes(const struct journal_tuning *tuning)
+{
+    size_t kept = tuning->others_bytes + LIMIT_ADMIT_BYTES;
+    size_t least = 2 * tuning->long_max;
+    size_t part = tuning->ring_bytes > kept ? (tuning->ring_bytes - kept) / RING_LONG_PART : 0;
+    return part > least ? part : least;
+}
+
 static struct journal_tuning complete_tuning(const struct journal_tuning *given,
                                              uint64_t segment_bytes)
 {
@@ -221,6 +266,10 @@ static struct journal_tuning complete_tuning(const struct journal_tuning *given,
         tuning.ring_bytes = usual_ring_bytes(segment_bytes);
     if (tuning.others_bytes == 0)
         tuning.others_bytes = LIMIT_ADMIT_OTHERS;
+    if (tuning.long_max == 0)
+        tuning.long_max = LIMIT_EVENT_LONG;
+    if (tuning.long_bytes == 0)
+        tuning.long_bytes = usual_long_bytes(&tuning);
     if (tuning.reserve_bytes == 0)
         tuning.reserve_bytes = RESERVE_BYTES;
     if (tuning.retry_ms == 0)
@@ -387,7 +436,10 @@ static enum status open_at_end(struct journal_file *journal, const struct journa
     if (journal->directory_fd < 0)
         return open_failed(report, "opening the journal directory", journal->directory_fd);
     continue_from(journal, end);
-    int result = ring_make(&journal->ring, journal->tuning.ring_bytes, end->position);
+    struct ring_sizes sizes = {.bytes = journal->tuning.ring_bytes,
+                               .longs = journal->tuning.long_bytes,
+                               .long_max = journal->tuning.long_max};
+    int result = ring_make(&journal->ring, &sizes, end->position);
     if (result < 0)
         return open_failed(report, "allocating the journal's ring", result);
     return start_threads(journal, report);
@@ -404,7 +456,7 @@ enum status journal_file_open_tuned(const struct journal_file_options *options,
     if (strlen(options->directory) > JOURNAL_DIRECTORY_MAX)
         return open_failed(report, "opening the journal directory", -ENAMETOOLONG);
     if (options->segment_bytes < SEGMENT_HEADER_BYTES + RING_LOW_FACTOR * tuning.ring_bytes ||
-        tuning.others_bytes >= tuning.ring_bytes) {
+        tuning.others_bytes + tuning.long_bytes >= tuning.ring_bytes) {
         snprintf(report->problem, sizeof report->problem, "the journal's segments are too small");
         return STATUS_BAD_ARGUMENT;
     }

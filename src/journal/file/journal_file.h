@@ -52,7 +52,7 @@ struct journal_report {
 };
 
 /*
- * Called for each event in order. NO_MEMORY and STOPPING end the reading and are returned. Any
+ * Called for each event in order. The body of a long event is valid only during the call. NO_MEMORY and STOPPING end the reading and are returned. Any
  * other status except OK means that the event is wrong: the reading ends with DAMAGED and a
  * sentence that names the event.
  */
@@ -91,6 +91,12 @@ const char *journal_torn_meaning(uint32_t promise);
 /* Reads and verifies without changing anything. A torn tail is reported but not cut off. */
 enum status journal_file_verify(const char *directory, const struct journal_reading *reading,
                                 struct journal_report *report);
+
+/*
+ * Ends the current segment as soon as the next one is ready, so that journal_file_forget can remove it. A segment
+ * without events stays. It does not wait. Any thread may call it.
+ */
+void journal_file_roll(struct journal *journal);
 
 /*
  * Removes segments that have only events before this position. Only one thread at a time may call

@@ -22,6 +22,8 @@
 #define RESERVE_BYTES   MIB(1)
 #define SPARE_RETRY_MS  1000
 #define RING_LOW_FACTOR 4
+#define RING_LONG_PART                                                                             \
+    8 /* this part of the ring, without what admission keeps free, is for long events */
 
 /*
  * When a segment has room for less than RING_LOW_FACTOR rings and there is no next segment, nothing
@@ -31,11 +33,15 @@
 _Static_assert((LIMIT_EVENT_BYTES_MIN + BATCH_HEADER_BYTES) <
                    LIMIT_EVENT_BYTES_MIN * RING_LOW_FACTOR,
                "a full ring in batches of one record fits what is left of a segment");
+_Static_assert(LIMIT_ADMIT_OTHERS + LIMIT_ADMIT_BYTES + 2 * LIMIT_EVENT_LONG < RING_BYTES_MIN,
+               "any ring has room for short events and for two of the largest long ones");
 
 /* Values that tests can change; 0 means the default. */
 struct journal_tuning {
     size_t ring_bytes;
     size_t others_bytes; /* bytes that other threads may append after one was admitted */
+    size_t long_bytes;   /* bytes of the ring for long events */
+    size_t long_max;     /* most bytes that are reserved at once */
     uint64_t reserve_bytes;
     uint64_t retry_ms;
     uint64_t (*now_ns)(void *context);
@@ -93,10 +99,12 @@ struct journal_file {
     /* Written by other threads, read by the writer */
     alignas(CACHE_LINE) _Atomic uint32_t sleeping; /* 1 while the writer sleeps on this word */
     alignas(CACHE_LINE) _Atomic uint32_t kicked;   /* a batch of appends is complete */
-    /* The spare, the listener or `stopping` has changed. */
+    /* The spare, the listener or `stopping` has changed, or reserved room was given back. */
     _Atomic uint32_t attention;
+    _Atomic uint32_t wanting; /* a reservation was refused because the room was used */
     /* Everything appended before this was set must be synced. */
     _Atomic bool sync_wanted;
+    _Atomic bool roll_wanted; /* the current segment is to be ended */
     _Atomic bool stopping;
     journal_listen_fn *_Atomic listener;
     void *listener_context;
@@ -146,6 +154,9 @@ void *preparer_run(void *journal);
 
 /* The file journal that this port belongs to. */
 struct journal_file *journal_file_of(struct journal *port);
+
+/* Has the writer check the spare and call the listener. */
+void writer_ask_attention(struct journal_file *journal);
 
 /* Wakes the writer, so that it checks `attention`, the tail of the ring and the time. */
 void writer_wake(struct journal_file *journal);

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "journal/event.h"
 
-/* The length of the record, a multiple of 8, at most LIMIT_EVENT_BYTES. */
+/* The length of the record, a multiple of 8, at most event_bytes_max. */
 size_t record_size(const struct event *event);
 
 /*
@@ -24,7 +24,7 @@ size_t record_size(const struct event *event);
 uint64_t record_encode(const struct event *event, uint64_t position, uint8_t *out, size_t size);
 
 /*
- * Reads one record. OK: *size is its length. MORE: the bytes end before the record does. DAMAGED:
+ * Reads one record. OK: *size is its length, and the body of a long event is in these bytes. MORE: the bytes end before the record does. DAMAGED:
  * the record does not verify, or has content that no writer writes.
  */
 enum status record_decode(const uint8_t *bytes, size_t length, uint64_t position,

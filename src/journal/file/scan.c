@@ -239,6 +239,9 @@ enum status scan_record(struct scan *scan, const struct scan_batch *batch, const
                                        header->position + batch->done, event, size);
     if (__builtin_expect(status != STATUS_OK, 0))
         return scan_damage(scan, batch->offset + batch->done, "a record does not verify");
+    if (__builtin_expect(event_is_long(event), 0) && scan->header.version < SEGMENT_VERSION_LONG)
+        return scan_damage(scan, batch->offset + batch->done,
+                           "a record has a body, but segments of this version have none");
     return STATUS_OK;
 }
 

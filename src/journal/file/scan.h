@@ -109,7 +109,7 @@ enum status scan_batch(struct scan *scan, struct scan_batch *batch, const uint8_
 
 /*
  * Decodes the next record of the batch. To accept it, the caller adds its size to `done` and 1 to
- * `count`.
+ * `count`. The body of a long event is in `records`, so it is valid until the window changes.
  */
 enum status scan_record(struct scan *scan, const struct scan_batch *batch, const uint8_t *records,
                         struct event *event, size_t *size);

@@ -14,7 +14,8 @@
  * SEGMENT: a header block of 4096 bytes, then batches without gaps, then zeros.
  *
  *        0  8   magic "laud-seg"
- *        8  u32 format version, 1
+ *        8  u32 format version: 2; or 1, in segments that have no long events (event.h), because an
+ *               older version of laud wrote them
  *       12  u32 0
  *       16  u64 segment number, as in the file's name; the first is 1
  *       24  u64 position of the first record in it
@@ -122,7 +123,8 @@ const char *segment_header_decode(const uint8_t bytes[SEGMENT_HEADER_BYTES],
         return "this is not the header of a journal segment";
     if (!file_header_verifies(bytes, HEADER_CHECK))
         return "the header of the segment does not match its checksum";
-    if (!file_header_has_version(bytes, &format))
+    out->version = little_get32(bytes + 8);
+    if (out->version == 0 || out->version > SEGMENT_VERSION)
         return "the segment has a format version that this program does not know; a newer version "
                "of laud wrote it";
     out->number = little_get64(bytes + 16);

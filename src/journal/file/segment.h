@@ -11,13 +11,15 @@
 #include <stdint.h>
 
 #define SEGMENT_HEADER_BYTES  4096
-#define SEGMENT_VERSION       1
+#define SEGMENT_VERSION       2  /* the version that is written; older ones are read, too */
+#define SEGMENT_VERSION_LONG  2  /* the first version that may have long events */
 #define SEGMENT_NAME_BYTES    16 /* "0000000001.seg" with its terminator */
 #define SEGMENT_NUMBER_MAX    9999999999ULL
 #define BATCH_HEADER_BYTES    64
 #define SEGMENT_CHAIN_INITIAL 0 /* chain value before the first batch of a journal */
 
 struct segment_header {
+    uint32_t version;  /* set by decoding; encoding writes SEGMENT_VERSION */
     uint64_t number;   /* 1, 2, 3, … as in the name of the file */
     uint64_t position; /* position of its first record */
     uint64_t events;   /* number of events before it */

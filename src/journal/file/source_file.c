@@ -1,6 +1,7 @@
 /*
- * A source has a cursor (cursor.h) and the events of the last run. The cursor decodes one event at
- * a time and stays before the first event that does not fit into the run.
+ * A source has a cursor (cursor.h), the events of the last run and their bodies. The cursor decodes one
+ * event at a time and stays before the first event that does not fit into the run. Bodies are copied,
+ * because the cursor's own are valid only until it reads on.
  */
 #include "journal/file/source_file.h"
 
@@ -13,7 +14,10 @@
 #include "journal/file/private.h"
 
 #define SOURCE_FILE_MAGIC 0x736f7572u
-#define RUN_EVENTS        256 /* most events of one run */
+#define RUN_EVENTS        256      /* most events of one run */
+#define RUN_BODIES        KIB(128) /* most bytes of their bodies */
+
+_Static_assert(RUN_BODIES >= LIMIT_EVENT_BODY, "an empty run takes any event");
 
 struct source_file {
     struct source port; /* must be the first member: the port uses a pointer to it */
@@ -31,6 +35,8 @@ struct source_file {
     size_t count;
     struct event events[RUN_EVENTS];
     uint64_t ends[RUN_EVENTS];
+    size_t bodies_used;
+    uint8_t bodies[RUN_BODIES];
 };
 
 static struct source_file *source_of(struct source *port)
@@ -53,9 +59,15 @@ static enum status take_event(void *context, const struct event *event, uint64_t
                               size_t size)
 {
     struct source_file *source = context;
-    if (source->count == source->most)
+    if (source->count == source->most || event->body_length > RUN_BODIES - source->bodies_used)
         return STATUS_MORE;
     source->events[source->count] = *event;
+    if (event_is_long(event)) {
+        uint8_t *body = source->bodies + source->bodies_used;
+        memcpy(body, event->body, event->body_length);
+        source->events[source->count].body = body;
+        source->bodies_used += event->body_length;
+    }
     source->ends[source->count++] = position + size;
     return STATUS_OK;
 }
@@ -72,6 +84,7 @@ static enum status file_pull(struct source *port, size_t most, struct source_run
     *run = (struct source_run){0};
     source->most = most < RUN_EVENTS ? most : RUN_EVENTS;
     source->count = 0;
+    source->bodies_used = 0;
     if (source->cursor == NULL)
         status = file_seek(port, source->position, problem, size);
     if (status == STATUS_OK)

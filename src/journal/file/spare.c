@@ -60,12 +60,16 @@ static bool preparer_is_stopping(struct journal_file *journal)
     return stopping;
 }
 
-/* Waits until so much of the current segment is used. False: there is no current segment. */
+/*
+ * Waits until so much of the current segment is used, or the segment is to be ended. False: there is no current
+ * segment.
+ */
 static bool preparer_keep_pace(struct journal_file *journal, uint64_t used)
 {
     pthread_mutex_lock(&journal->lock);
     atomic_store(&journal->pace, used);
-    while (atomic_load(&journal->used_now) < used && !journal->preparer_stopping)
+    while (atomic_load(&journal->used_now) < used && !journal->preparer_stopping &&
+           !atomic_load(&journal->roll_wanted))
         pthread_cond_wait(&journal->changed, &journal->lock);
     atomic_store(&journal->pace, UINT64_MAX);
     pthread_mutex_unlock(&journal->lock);
@@ -169,19 +173,13 @@ static int make_reserve(struct journal_file *journal)
     return 0;
 }
 
-static void ask_attention(struct journal_file *journal)
-{
-    atomic_store(&journal->attention, 1);
-    writer_wake(journal);
-}
-
 /* The preparer has failed for good, whatever the state of the spare is. Call it under the lock. */
 static void preparer_fail(struct journal_file *journal, const char *what, int result)
 {
     snprintf(journal->unprepared_reason, sizeof journal->unprepared_reason,
              "preparing the journal's %s failed: %s", what, strerror(-result));
     atomic_store(&journal->unprepared, true);
-    ask_attention(journal);
+    writer_ask_attention(journal);
 }
 
 /*
@@ -199,7 +197,7 @@ static void preparer_report(struct journal_file *journal, int spare)
     atomic_store(&journal->spare, spare >= 0       ? SPARE_READY
                                   : is_full(spare) ? SPARE_FULL
                                                    : SPARE_SHORT);
-    ask_attention(journal);
+    writer_ask_attention(journal);
 }
 
 static void preparer_pause(struct journal_file *journal)

@@ -2,6 +2,10 @@
  * The tail is torn only if there is no evidence that its bytes were ever on disk. There are two
  * kinds of evidence: the file `mark`, and any later batch header, which says what was durable when
  * it was written.
+ *
+ * A torn tail may have parts of bodies, which clients have chosen. What looks like a batch header
+ * counts only if a batch with this position can begin at this offset. A client does not know positions
+ * and offsets, so it cannot write a text that makes a torn tail look like damage.
  */
 #include "journal/file/tail.h"
 
@@ -24,6 +28,25 @@ static uint64_t end_of(const uint8_t *bytes, size_t length, uint64_t offset, uin
     return end;
 }
 
+/*
+ * Can the batch with this header begin at the offset `at` of the segment? Between the boundary and the
+ * offset there are whole batches, each with a header and at least one record.
+ */
+static bool batch_is_possible(const struct scan *scan, uint64_t at,
+                              const struct batch_header *header)
+{
+    if (header->position < scan->position || header->events < scan->events)
+        return false;
+    uint64_t between = at - scan->offset;
+    uint64_t records = header->position - scan->position;
+    uint64_t events = header->events - scan->events;
+    if (records > between || (between - records) % BATCH_HEADER_BYTES != 0)
+        return false;
+    uint64_t batches = (between - records) / BATCH_HEADER_BYTES;
+    return (batches > 0) == (records > 0) && batches <= events &&
+           events <= records / LIMIT_EVENT_BYTES_MIN;
+}
+
 static enum status tail_scan(struct scan *scan, void (*progress)(void *context), void *context,
                              struct tail *tail)
 {
@@ -39,7 +62,7 @@ static enum status tail_scan(struct scan *scan, void (*progress)(void *context),
         if (got < 8 || little_get64(bytes) != 0)
             tail->end = end_of(bytes, got < 8 ? got : 8, at, tail->end);
         if (got == BATCH_HEADER_BYTES && batch_header_decode(bytes, scan->number, &header) &&
-            header.durable > tail->durable)
+            batch_is_possible(scan, at, &header) && header.durable > tail->durable)
             tail->durable = header.durable;
     }
     return STATUS_OK;

@@ -19,9 +19,10 @@
  *   segment, and the gate opens again when the preparer has succeeded. If no file can be opened, it
  *   is the same, with NO_FILES.
  *
- * The order of stores matters in write_batch: the gate is stored before the `freed` of the ring. A
- * thread that is admitted because of the new `freed` also sees the new gate. So after the gate has
- * closed, at most one ring of records can still be appended (private.h: RING_LOW_FACTOR).
+ * The order of stores matters in write_batch: the gate is stored before the `freed` of the ring, and
+ * before what is `held` for long events. A thread that is admitted, or gets a reservation, because of
+ * the new values also sees the new gate. So after the gate has closed, at most one ring of records can
+ * still be appended, with what was reserved before (private.h: RING_LOW_FACTOR).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -272,8 +273,10 @@ static size_t next_batch(struct journal_file *journal, uint32_t *count)
         return bytes;
     if (atomic_load(&journal->spare) == SPARE_READY)
         return writer_roll(journal) ? bytes : 0;
-    ASSERT(left >= BATCH_HEADER_BYTES + LIMIT_EVENT_BYTES); /* because the gate closed in time */
-    return ring_published(&journal->ring, journal->written, left - BATCH_HEADER_BYTES, count);
+    ASSERT(left > BATCH_HEADER_BYTES);
+    bytes = ring_published(&journal->ring, journal->written, left - BATCH_HEADER_BYTES, count);
+    ASSERT(bytes > 0); /* because the gate closed in time */
+    return bytes;
 }
 
 static bool sync_is_due(struct journal_file *journal)
@@ -322,6 +325,17 @@ static bool writer_round(struct journal_file *journal)
     return journal->written > start;
 }
 
+/* If the spare is not ready, the preparer asks for attention when it is. */
+static void writer_roll_wanted(struct journal_file *journal)
+{
+    if (journal->failed || journal->fd < 0 || !atomic_load(&journal->roll_wanted) ||
+        atomic_load(&journal->spare) != SPARE_READY)
+        return;
+    atomic_store(&journal->roll_wanted, false);
+    if (journal->used > SEGMENT_HEADER_BYTES && writer_roll(journal))
+        writer_release(journal); /* ending a segment has synced what was written */
+}
+
 /*
  * Checks the state of the preparer. A new listener is called once, because something may have
  * changed before it was set.
@@ -332,6 +346,7 @@ static void writer_attend(struct journal_file *journal)
         writer_fail_saying(journal, journal->unprepared_reason);
     if (atomic_load(&journal->spare) == SPARE_READY && journal->fd < 0 && !journal->failed)
         writer_roll(journal);
+    writer_roll_wanted(journal);
     update_gate(journal);
     writer_tell(journal);
 }
@@ -367,6 +382,12 @@ void writer_wake(struct journal_file *journal)
 {
     if (atomic_load(&journal->sleeping) == 1 && atomic_exchange(&journal->sleeping, 0) == 1)
         syscall(SYS_futex, &journal->sleeping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void writer_ask_attention(struct journal_file *journal)
+{
+    atomic_store(&journal->attention, 1);
+    writer_wake(journal);
 }
 
 static void writer_finish(struct journal_file *journal)

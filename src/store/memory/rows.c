@@ -83,6 +83,16 @@ void memory_rows_counters(const struct memory_rows *rows, struct item item,
     }
 }
 
+static void aging_add(struct memory_rows *rows, struct memory_row *row)
+{
+    row->aging = (struct list){0};
+    if (row->key.row_type != ROW_TOKEN && row->key.row_type != ROW_CLEARED)
+        return;
+    if (!list_has(&rows->aging))
+        list_init(&rows->aging);
+    list_add_last(&rows->aging, &row->aging);
+}
+
 struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memory_key *key)
 {
     struct memory_row *row = memory_rows_find(rows, key);
@@ -101,6 +111,7 @@ struct memory_row *memory_rows_make(struct memory_rows *rows, const struct memor
     row->next = *head;
     *head = row;
     rows->count++;
+    aging_add(rows, row);
     return row;
 }
 
@@ -111,6 +122,7 @@ void memory_rows_remove(struct memory_rows *rows, struct memory_row *row)
     while (*link != row)
         link = &(*link)->next;
     *link = row->next;
+    list_remove(&row->aging);
     free(row);
     rows->count--;
 }
@@ -131,6 +143,7 @@ bool memory_rows_copy(struct memory_rows *to, const struct memory_rows *from)
             made->next = to->heads[i];
             to->heads[i] = made;
             to->count++;
+            aging_add(to, made);
         }
     ASSERT(to->count == from->count);
     return true;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "store/store.h"
 
 enum memory_row_type {
@@ -32,9 +33,11 @@ struct memory_key {
 
 struct memory_row {
     struct memory_row *next;
+    struct list aging; /* tokens and what was cleared grow too old; other rows are in no list */
     uint64_t hash;
     struct memory_key key;
-    int64_t value; /* the value of a counter; for other rows a time in seconds */
+    int64_t value;       /* the value of a counter; for other rows a time in seconds */
+    uint64_t stands_for; /* the value of a token */
     uint8_t length;
     char text[LIMIT_NAME_LENGTH];
 };
@@ -43,6 +46,7 @@ struct memory_rows {
     struct memory_row **heads;
     size_t head_count; /* 0, or a power of two */
     size_t count;
+    struct list aging; /* the rows that grow too old, in any order; all zero before the first */
 };
 
 enum { MEMORY_ROW_BYTES = sizeof(struct memory_row) + 4 * sizeof(void *) };

@@ -1,5 +1,5 @@
 /*
- * One lock and one table. A batch is applied in three steps: its claims about the old state are
+ * One lock, one table, and an array of the rows of named tables. A batch is applied in three steps: its claims about the old state are
  * checked; all rows that it may need are created empty; then values are changed and empty rows are
  * removed. Only the first two steps can fail, and the last one also cleans up after such a failure.
  */
@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "store/memory/list.h"
 #include "store/memory/rows.h"
+#include "store/memory/tables.h"
 #include "store/memory/verify.h"
 
 #define STORE_MEMORY_MAGIC 0x73746f72656d656dULL
@@ -23,6 +24,7 @@ struct store_memory {
     struct memory_budget *budget;
     pthread_mutex_t lock;
     struct memory_rows rows;
+    struct memory_tables tables;
     uint64_t position;
     uint64_t durable;
     uint64_t reactions;
@@ -158,6 +160,28 @@ static enum status list_changes(struct store_reader *reader, struct id user, uin
     return status;
 }
 
+static enum status read_rows(struct store_reader *reader, enum store_table table,
+                             const struct store_bytes *keys, size_t count,
+                             struct store_bytes *values, struct store_arena *arena)
+{
+    struct store_memory *memory = memory_of(store_of_reader(reader));
+    pthread_mutex_lock(&memory->lock);
+    enum status status = memory_tables_read(&memory->tables, table, keys, count, values, arena);
+    pthread_mutex_unlock(&memory->lock);
+    return status;
+}
+
+static enum status scan_rows(struct store_reader *reader, const struct store_scan *scan,
+                             struct store_row *rows, size_t *count, bool *more,
+                             struct store_arena *arena)
+{
+    struct store_memory *memory = memory_of(store_of_reader(reader));
+    pthread_mutex_lock(&memory->lock);
+    enum status status = memory_tables_scan(&memory->tables, scan, rows, count, more, arena);
+    pthread_mutex_unlock(&memory->lock);
+    return status;
+}
+
 static bool has_row(const struct store_memory *memory, struct memory_key key)
 {
     return memory_rows_find(&memory->rows, &key) != NULL;
@@ -274,8 +298,11 @@ static void set_item_values(struct store_memory *memory, const struct store_item
         struct memory_row *row = row_of(memory, count_key(&item->counts[i]));
         row->value = (int64_t)((uint64_t)row->value + (uint64_t)item->counts[i].value);
     }
-    for (size_t i = 0; i < item->token_count; i++)
-        row_of(memory, token_key(&item->tokens[i]))->value = item->tokens[i].time_s;
+    for (size_t i = 0; i < item->token_count; i++) {
+        struct memory_row *row = row_of(memory, token_key(&item->tokens[i]));
+        row->value = item->tokens[i].time_s;
+        row->stands_for = item->tokens[i].value;
+    }
     if (item->token_horizon_s > memory->token_horizon_s)
         memory->token_horizon_s = item->token_horizon_s;
 }
@@ -295,19 +322,29 @@ static void set_values(struct store_memory *memory, const struct store_changes *
     memory->position = changes->position;
 }
 
-/*
- * Removes rows without a meaning: a reaction without a time, a counter of 0, and what is too old.
- */
+/* Removes rows without a meaning: a reaction without a time, and a counter of 0. */
 static void sweep(struct store_memory *memory)
 {
     for (size_t i = 0; i < memory->rows.head_count; i++)
         for (struct memory_row *row = memory->rows.heads[i], *next; row != NULL; row = next) {
             next = row->next;
-            if (row->value == 0 ||
-                (row->key.row_type == ROW_TOKEN && row->value < memory->token_horizon_s) ||
-                (row->key.row_type == ROW_CLEARED && row->value < memory->cleared_horizon_s))
+            if (row->value == 0)
                 memory_rows_remove(&memory->rows, row);
         }
+}
+
+/* Removes tokens and cleared reactions that are too old. */
+static void sweep_aging(struct store_memory *memory)
+{
+    struct list *aging = &memory->rows.aging;
+    for (struct list *link = aging->next, *next; link != NULL && link != aging; link = next) {
+        struct memory_row *row = LIST_OF(link, struct memory_row, aging);
+        uint32_t horizon_s =
+            row->key.row_type == ROW_TOKEN ? memory->token_horizon_s : memory->cleared_horizon_s;
+        next = link->next;
+        if (row->value < horizon_s || row->value == 0)
+            memory_rows_remove(&memory->rows, row);
+    }
 }
 
 static void sweep_row(struct store_memory *memory, struct memory_key key)
@@ -322,10 +359,8 @@ static void sweep_changes(struct store_memory *memory, const struct store_change
 {
     const struct store_user_changes *user = &changes->user;
     const struct store_item_changes *item = &changes->item;
-    if (item->token_count > 0 || horizons_moved) {
-        sweep(memory);
-        return;
-    }
+    if (item->token_count > 0 || horizons_moved)
+        sweep_aging(memory);
     for (size_t i = 0; i < user->reaction_count; i++)
         sweep_row(memory, memory_key_reaction(&user->reactions[i]));
     for (size_t i = 0; i < cleared_count(user); i++)
@@ -343,6 +378,29 @@ static size_t rows_at_most(const struct store_changes *changes)
            changes->name_count;
 }
 
+static uint64_t bytes_of(const struct store_memory *memory)
+{
+    return memory->rows.count * (uint64_t)MEMORY_ROW_BYTES + memory->tables.bytes;
+}
+
+static enum status apply_charged(struct store_memory *memory, const struct store_changes *changes)
+{
+    bool horizons_move = changes->item.token_horizon_s > memory->token_horizon_s ||
+                         changes->user.cleared_horizon_s > memory->cleared_horizon_s;
+    struct memory_tables_change tables;
+    if (!memory_tables_prepare(&memory->tables, changes->rows, changes->row_count, &tables))
+        return STATUS_NO_MEMORY;
+    if (!make_rows(memory, changes)) {
+        memory_tables_abandon(&memory->tables, &tables);
+        sweep(memory);
+        return STATUS_NO_MEMORY;
+    }
+    set_values(memory, changes);
+    sweep_changes(memory, changes, horizons_move);
+    memory_tables_commit(&memory->tables, &tables);
+    return STATUS_OK;
+}
+
 /* The budget is charged for each row; a batch is charged first as if all of its rows were new. */
 static enum status apply_locked(struct store_memory *memory, const struct store_changes *changes)
 {
@@ -351,20 +409,13 @@ static enum status apply_locked(struct store_memory *memory, const struct store_
     enum status status = check_claims(memory, changes);
     if (status != STATUS_OK)
         return status;
-    size_t most = rows_at_most(changes);
-    size_t before = memory->rows.count;
-    bool horizons_move = changes->item.token_horizon_s > memory->token_horizon_s ||
-                         changes->user.cleared_horizon_s > memory->cleared_horizon_s;
-    if (!memory_charge(memory->budget, most * MEMORY_ROW_BYTES))
+    uint64_t before = bytes_of(memory);
+    uint64_t most = rows_at_most(changes) * (uint64_t)MEMORY_ROW_BYTES +
+                    memory_tables_most(changes->rows, changes->row_count);
+    if (!memory_charge(memory->budget, most))
         return STATUS_NO_MEMORY;
-    if (make_rows(memory, changes)) {
-        set_values(memory, changes);
-        sweep_changes(memory, changes, horizons_move);
-    } else {
-        sweep(memory);
-        status = STATUS_NO_MEMORY;
-    }
-    memory_release(memory->budget, (before + most - memory->rows.count) * MEMORY_ROW_BYTES);
+    status = apply_charged(memory, changes);
+    memory_release(memory->budget, before + most - bytes_of(memory));
     return status;
 }
 
@@ -437,23 +488,47 @@ static enum status visit_row(const struct store_visitor *visitor, const struct m
         return visitor->token(visitor->context,
                               &(struct store_token){.token = {key->user.hi, key->user.lo},
                                                     .time_s = (uint32_t)row->value,
-                                                    .item = item});
+                                                    .item = item,
+                                                    .value = row->stands_for});
     return STATUS_OK;
 }
 
-/* Visits a copy of the rows, so that a visitor may be slow and may call the store. */
+static enum status visit_copies(const struct memory_rows *rows, const struct memory_tables *tables,
+                                const struct store_visitor *visitor)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < rows->head_count; i++)
+        for (const struct memory_row *row = rows->heads[i]; status == STATUS_OK && row != NULL;
+             row = row->next)
+            status = visit_row(visitor, row);
+    if (status == STATUS_OK && visitor->row != NULL)
+        status = memory_tables_visit(tables, visitor);
+    return status;
+}
+
+/* Visits copies of the rows, so that a visitor may be slow and may call the store. */
 static enum status visit(struct store_admin *admin, const struct store_visitor *visitor)
 {
-    struct store_snapshot *snapshot = take_snapshot(&store_of_admin(admin)->reader);
-    if (snapshot == NULL)
-        return STATUS_NO_MEMORY;
-    enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < snapshot->rows.head_count; i++)
-        for (const struct memory_row *row = snapshot->rows.heads[i];
-             status == STATUS_OK && row != NULL; row = row->next)
-            status = visit_row(visitor, row);
-    release(&store_of_admin(admin)->reader, snapshot);
+    struct store_memory *memory = memory_of(store_of_admin(admin));
+    struct memory_rows rows = {0};
+    struct memory_tables tables = {0};
+    pthread_mutex_lock(&memory->lock);
+    bool copied = memory_rows_copy(&rows, &memory->rows) &&
+                  (visitor->row == NULL || memory_tables_copy(&tables, &memory->tables));
+    pthread_mutex_unlock(&memory->lock);
+    enum status status = copied ? visit_copies(&rows, &tables, visitor) : STATUS_NO_MEMORY;
+    memory_rows_destroy(&rows);
+    memory_tables_destroy(&tables);
     return status;
+}
+
+/* Memory that was freed is not a file. */
+static enum status compact(struct store_admin *admin, store_progress_fn *progress, void *context)
+{
+    (void)memory_of(store_of_admin(admin));
+    if (progress != NULL)
+        progress(context, &(struct store_report){0});
+    return STATUS_OK;
 }
 
 static enum status verify(struct store_admin *admin, store_progress_fn *progress, void *context,
@@ -488,7 +563,7 @@ static void stats(struct store_admin *admin, struct store_stats *out)
                                 .durable = memory->durable,
                                 .reactions = memory->reactions,
                                 .newest_s = memory->newest_s,
-                                .memory_bytes = memory->rows.count * (uint64_t)MEMORY_ROW_BYTES,
+                                .memory_bytes = bytes_of(memory),
                                 .state = STORE_OK};
     pthread_mutex_unlock(&memory->lock);
 }
@@ -496,8 +571,9 @@ static void stats(struct store_admin *admin, struct store_stats *out)
 static void store_memory_close(struct store_admin *admin)
 {
     struct store_memory *memory = memory_of(store_of_admin(admin));
-    memory_release(memory->budget, sizeof(*memory) + memory->rows.count * (size_t)MEMORY_ROW_BYTES);
+    memory_release(memory->budget, sizeof(*memory) + bytes_of(memory));
     memory_rows_destroy(&memory->rows);
+    memory_tables_destroy(&memory->tables);
     pthread_mutex_destroy(&memory->lock);
     memory->magic = 0;
     free(memory);
@@ -510,6 +586,8 @@ static const struct store_reader_functions reader_functions = {
     .list_reactors = list_reactors,
     .list_user = list_user,
     .list_changes = list_changes,
+    .read_rows = read_rows,
+    .scan_rows = scan_rows,
     .snapshot = take_snapshot,
     .release = release,
 };
@@ -524,6 +602,7 @@ static const struct store_admin_functions admin_functions = {
     .name = "memory",
     .visit = visit,
     .verify = verify,
+    .compact = compact,
     .stats = stats,
     .close = store_memory_close,
 };

@@ -20,6 +20,7 @@
 #include "store/rocksdb/private.h"
 #include "store/rocksdb/replaced.h"
 #include "store/rocksdb/sink.h"
+#include "store/rocksdb/table_write.h"
 
 enum { TOKEN_SWEEP_S = 64 }; /* token rows are deleted in ranges of so many seconds */
 
@@ -32,6 +33,7 @@ struct apply {
     struct replaced user;     /* the reactions of the two spans, and the times they replace */
     struct replaced item;
     bool apart_written; /* the second half, if another thread writes it */
+    uint32_t format;    /* the version row that it writes; 0: none */
 };
 
 /* The value of the row, in the form that by_user.h expects: new time and old time, 0 for none. */
@@ -222,7 +224,7 @@ static bool write_tokens(struct apply *apply)
             continue;
         uint8_t *key = rows_room(apply->rows);
         size_t key_length = key_write_token(key, token->time_s, token->token);
-        rows_add(apply->rows, key_length, token_write_value(key + key_length, token->item));
+        rows_add(apply->rows, key_length, token_write_value(key + key_length, token));
     }
     write_rows(apply);
     return true;
@@ -263,11 +265,21 @@ static void write_place(struct apply *apply)
     sink_put(&apply->sink, &key, 1, value, sizeof(value));
 }
 
+static void write_format(struct apply *apply)
+{
+    uint8_t key = TAG_VERSION, value[4];
+    if (apply->format == 0)
+        return;
+    put_u32(value, apply->format);
+    sink_put(&apply->sink, &key, 1, value, sizeof(value));
+}
+
 static bool write_up_to_place(struct apply *apply)
 {
     _Static_assert(TAG_COUNTERS < TAG_BY_ITEM && TAG_BY_ITEM < TAG_TOKEN && TAG_TOKEN < TAG_NAME &&
                        TAG_NAME < TAG_POSITION && TAG_POSITION < TAG_REACTION &&
-                       TAG_REACTION < TAG_BY_USER && TAG_BY_USER < TAG_CLEARED,
+                       TAG_REACTION < TAG_ROW && TAG_ROW < TAG_BY_USER &&
+                       TAG_BY_USER < TAG_VERSION && TAG_VERSION < TAG_CLEARED,
                    "this is the order of keys");
     if (!pile_counts(apply))
         return false;
@@ -286,7 +298,10 @@ static bool write_beyond_place(struct apply *apply)
     if (!pile_relations(apply))
         return false;
     write_relations(apply);
+    if (!table_write_rows(&apply->sink, apply->changes->rows, apply->changes->row_count))
+        return false;
     by_user_write(&apply->sink, apply->rows);
+    write_format(apply);
     return write_cleared(apply);
 }
 
@@ -315,6 +330,15 @@ static enum status write_apart(struct apply *apply)
                        written && apart.apart_written ? STATUS_OK : STATUS_NO_MEMORY);
 }
 
+/* Does the change have anything that programs of an earlier version cannot read? */
+static bool needs_format(const struct store_changes *changes)
+{
+    bool needs = changes->row_count > 0;
+    for (size_t i = 0; !needs && i < changes->item.token_count; i++)
+        needs = changes->item.tokens[i].value != 0;
+    return needs;
+}
+
 static enum status write_all(struct apply *apply)
 {
     if (apply->sink.file != NULL && apply->rocks->bulk_apart &&
@@ -339,15 +363,22 @@ static void count_changes(struct apply *apply)
         apply->place.cleared_horizon_s = changes->user.cleared_horizon_s;
 }
 
-enum status rocksdb_check_space(const struct store_rocksdb *rocks)
+enum status rocksdb_free_space(const struct store_rocksdb *rocks, uint64_t *bytes)
 {
     struct statvfs space;
     if (statvfs(rocks->directory, &space) != 0) {
         log_error("store: %s: %s", rocks->directory, strerror(errno));
         return STATUS_IO_FAILED;
     }
-    return (uint64_t)space.f_bavail * space.f_frsize < rocks->space_floor ? STATUS_DISK_FULL
-                                                                          : STATUS_OK;
+    *bytes = (uint64_t)space.f_bavail * space.f_frsize;
+    return STATUS_OK;
+}
+
+enum status rocksdb_check_space(const struct store_rocksdb *rocks)
+{
+    uint64_t bytes;
+    enum status status = rocksdb_free_space(rocks, &bytes);
+    return status == STATUS_OK && bytes < rocks->space_floor ? STATUS_DISK_FULL : status;
 }
 
 static uint64_t background_errors(struct store_rocksdb *rocks)
@@ -355,6 +386,43 @@ static uint64_t background_errors(struct store_rocksdb *rocks)
     uint64_t errors = 0;
     rocksdb_property_int(rocks->database, "rocksdb.background-errors", &errors);
     return errors;
+}
+
+/* The batch was written. */
+static void note_applied(struct store_rocksdb *rocks, const struct apply *apply)
+{
+    const struct store_place *place = &apply->place;
+    ASSERT(place->position == apply->changes->position);
+    ASSERT(place->newest_s >= rocks->place.newest_s &&
+           place->cleared_horizon_s >= rocks->place.cleared_horizon_s);
+    rocks->place = *place;
+    if (apply->format != 0)
+        rocks->format = apply->format;
+    atomic_store(&rocks->reactions, place->reactions);
+    atomic_store(&rocks->position, place->position);
+    atomic_store(&rocks->newest_s, place->newest_s);
+    atomic_store(&rocks->cleared_horizon_s, place->cleared_horizon_s);
+}
+
+static enum status write_batch(struct apply *apply)
+{
+    const struct store_changes *changes = apply->changes;
+    struct store_rocksdb *rocks = apply->rocks;
+    enum status status =
+        sink_start(&apply->sink, rocks,
+                   2 * changes->user.reaction_count + changes->item.reaction_count +
+                       changes->user.transient_count + changes->item.count_count +
+                       changes->item.token_count + changes->row_count);
+    if (status != STATUS_OK)
+        return status;
+    bool renewed;
+    status = crowded_renew(rocks, &apply->sink, &renewed);
+    if (status != STATUS_OK)
+        return sink_finish(&apply->sink, NULL, rocks, status);
+    status = write_all(apply);
+    if (status == STATUS_OK && renewed)
+        crowded_finish(rocks);
+    return status;
 }
 
 static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_changes *changes)
@@ -373,24 +441,13 @@ static enum status apply_beyond(struct store_rocksdb *rocks, const struct store_
     status = replaced_find(rocks, &apply.user, &apply.item);
     if (status != STATUS_OK)
         return status;
+    if (rocks->format < STORE_FORMAT_VERSION && needs_format(changes))
+        apply.format = STORE_FORMAT_VERSION;
     uint64_t errors = background_errors(rocks);
-    status = sink_start(&apply.sink, rocks,
-                        2 * changes->user.reaction_count + changes->item.reaction_count +
-                            changes->user.transient_count + changes->item.count_count +
-                            changes->item.token_count);
+    status = write_batch(&apply);
     if (status != STATUS_OK)
         return status;
-    status = write_all(&apply);
-    if (status != STATUS_OK)
-        return status;
-    ASSERT(apply.place.position == changes->position);
-    ASSERT(apply.place.newest_s >= rocks->place.newest_s &&
-           apply.place.cleared_horizon_s >= rocks->place.cleared_horizon_s);
-    rocks->place = apply.place;
-    atomic_store(&rocks->reactions, apply.place.reactions);
-    atomic_store(&rocks->position, apply.place.position);
-    atomic_store(&rocks->newest_s, apply.place.newest_s);
-    atomic_store(&rocks->cleared_horizon_s, apply.place.cleared_horizon_s);
+    note_applied(rocks, &apply);
     atomic_store(&rocks->background_errors, errors);
     return STATUS_OK;
 }

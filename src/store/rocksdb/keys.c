@@ -1,5 +1,5 @@
 /*
- * The format of the store, version 3. All rows are in the default column family. Integers of more
+ * The format of the store, version 4. All rows are in the default column family. Integers of more
  * than one byte are big-endian, so that the order of keys is the order of numbers.
  *
  *   id      a narrow id is the byte 8 and then 8 bytes; a wide id is the byte 16 and then 16 bytes,
@@ -16,12 +16,20 @@
  *   'U' hash(user) user kind type ~time_s item   nothing             by user, newest first
  *   'X' hash(user) user kind type ~time_s item   nothing             cleared at time_s
  *   'C' hash(item) type item                     counters (merge.c)  of an item
+ *   'T' table hash(group) group rest             bytes               a row of a table (rows.h)
  *   'N' role index                               text                a name
- *   'K' time_s token                             type item           a token
+ *   'K' time_s token                             type item [u64]     a token
  *   'P'                                          see below           the position row
  *   'V'                                          u32                 format version
  *
- * (user and item: id; kind and role: u8; type and index: u16; time_s: u32; token: 16 bytes.)
+ * (user and item: id; kind, role and table: u8; type and index: u16; time_s: u32; token: 16 bytes;
+ * group and rest: bytes that the store does not interpret, the group as long as rows.def says.)
+ *
+ * In a 'T' key the table is before the hash. So the rows of a table can be visited without reading
+ * other tables, and tables with short values that are often read, such as orders, do not share
+ * their blocks with texts. Such a key may be the beginning of another one of the same group.
+ *
+ * The value of a token ends with the u64 that the token stands for, unless that is 0.
  *
  * The value of the position row is u64 position, u64 number of 'R' rows, u32 token horizon, u32
  * time up to which tokens are deleted, u32 time of the newest event, u32 horizon of cleared
@@ -29,6 +37,9 @@
  * Tokens before the token horizon are ignored; their rows are deleted later, a range at a time. 'X'
  * rows before the horizon of cleared reactions are removed when RocksDB compacts them (expire.c).
  * An 'X' row of a reaction that is set again has no meaning.
+ *
+ * Version 3 had no 'T' rows, and tokens stood for nothing. A store without them still has version 3,
+ * so that earlier programs can open it; the first batch that has them writes version 4.
  *
  * Version 2 had no 'X' rows, and its position row had no newest time and no horizon of cleared
  * reactions, which are then 0.
@@ -151,9 +162,13 @@ size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t tok
     return 21;
 }
 
-size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], struct item item)
+size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], const struct store_token *token)
 {
-    return (size_t)(write_item(out, item) - out);
+    size_t length = (size_t)(write_item(out, token->item) - out);
+    if (token->value == 0)
+        return length;
+    put_u64(out + length, token->value);
+    return length + 8;
 }
 
 void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place)
@@ -245,7 +260,10 @@ bool token_read(const uint8_t *key, size_t key_length, const uint8_t *value, siz
     out->time_s = get_u32(key + 1);
     out->token[0] = get_u64(key + 5);
     out->token[1] = get_u64(key + 13);
-    return read_item(value, value + value_length, &out->item) == value + value_length;
+    const uint8_t *end = value + value_length;
+    const uint8_t *at = read_item(value, end, &out->item);
+    out->value = at != NULL && end - at == 8 ? get_u64(at) : 0;
+    return at == end || out->value != 0;
 }
 
 bool place_read(const uint8_t *value, size_t length, struct store_place *out)
@@ -358,7 +376,7 @@ bool list_read(const uint8_t *key, size_t length, size_t head_length, struct sto
     ASSERT(head_length > 0);
     if (length < head_length + 4)
         return false;
-    out->time_s = ~get_u32(key + head_length);
+    *out = (struct store_listed){.time_s = ~get_u32(key + head_length)};
     return read_id(key + head_length + 4, key + length, &out->id) == key + length;
 }
 
@@ -372,4 +390,57 @@ size_t relation_write_by_user(uint8_t out[KEY_MAX], const uint8_t *key, size_t l
     put_u32(out + head, ~time_s);
     memcpy(out + head + 4, key + head, length - head);
     return length + 4;
+}
+
+size_t table_write_key(uint8_t out[TABLE_KEY_MAX], unsigned table, struct store_bytes key)
+{
+    ASSERT(store_key_fits(table, key.length));
+    size_t group = store_group_length(table);
+    return table_write_rest(
+        out, table, (struct store_bytes){.data = key.data, .length = (uint32_t)group},
+        (struct store_bytes){.data = key.data + group, .length = key.length - (uint32_t)group});
+}
+
+size_t table_write_rest(uint8_t out[TABLE_KEY_MAX], unsigned table, struct store_bytes group,
+                        struct store_bytes rest)
+{
+    ASSERT(group.length == store_group_length(table) && rest.length <= STORE_REST_MAX);
+    out[0] = TAG_ROW;
+    out[1] = (uint8_t)table;
+    put_u16(out + 2, (uint16_t)store_group_partition(group.data, group.length));
+    memcpy(out + TABLE_HEAD_BYTES, group.data, group.length);
+    if (rest.length > 0)
+        memcpy(out + TABLE_HEAD_BYTES + group.length, rest.data, rest.length);
+    return TABLE_HEAD_BYTES + group.length + rest.length;
+}
+
+/* The tag is less than 255, so there is always a byte that can be increased. */
+size_t table_write_end(uint8_t out[TABLE_BOUND_MAX], const uint8_t *head, size_t length)
+{
+    ASSERT(length > 0 && length <= TABLE_BOUND_MAX && head[0] == TAG_ROW);
+    memcpy(out, head, length);
+    while (out[length - 1] == UINT8_MAX)
+        length--;
+    out[length - 1]++;
+    return length;
+}
+
+const char *table_read(const uint8_t *key, size_t key_length, const uint8_t *value,
+                       size_t value_length, struct store_row *out)
+{
+    if (key_length < TABLE_HEAD_BYTES || key[0] != TAG_ROW)
+        return "its key is too short";
+    if (store_group_length(key[1]) == 0)
+        return "there is no such table";
+    if (!store_key_fits(key[1], key_length - TABLE_HEAD_BYTES))
+        return "no key of this table has this length";
+    if (value_length > STORE_VALUE_MAX)
+        return "its value is too long";
+    *out = (struct store_row){.table = key[1],
+                              .key = {.data = key + TABLE_HEAD_BYTES,
+                                      .length = (uint32_t)(key_length - TABLE_HEAD_BYTES)},
+                              .value = {.data = value, .length = (uint32_t)value_length}};
+    if (store_group_partition(out->key.data, store_group_length(out->table)) != get_u16(key + 2))
+        return "it is not in the partition of its group";
+    return NULL;
 }

@@ -20,17 +20,22 @@ enum {
     TAG_NAME = 'N',
     TAG_POSITION = 'P',
     TAG_REACTION = 'R',
+    TAG_ROW = 'T',
     TAG_BY_USER = 'U',
     TAG_VERSION = 'V',
     TAG_CLEARED = 'X',
 };
 
 enum {
-    STORE_FORMAT_VERSION = 3,
-    STORE_FORMAT_BEFORE = 2, /* the oldest version that is upgraded when a store is opened */
+    STORE_FORMAT_VERSION = 4, /* the newest version; a store gets it with its first table row */
+    STORE_FORMAT_PLAIN = 3,   /* the version of a store without table rows */
+    STORE_FORMAT_BEFORE = 2,  /* the oldest version that is upgraded when a store is opened */
     KEY_HASH_BYTES = 2,
     KEY_MAX = 1 + KEY_HASH_BYTES + 2 + 17 + 1 + 4 + 17,
-    TOKEN_VALUE_MAX = 2 + 17,
+    TABLE_HEAD_BYTES = 1 + 1 + KEY_HASH_BYTES,
+    TABLE_KEY_MAX = TABLE_HEAD_BYTES + STORE_KEY_MAX,
+    TABLE_BOUND_MAX = TABLE_KEY_MAX + 1,
+    TOKEN_VALUE_MAX = 2 + 17 + 8,
     POSITION_BYTES = 32,
     POSITION_BYTES_BEFORE = 24,
 };
@@ -54,7 +59,7 @@ size_t key_write_cleared(uint8_t out[KEY_MAX], const struct store_reaction *reac
 size_t key_write_counters(uint8_t out[KEY_MAX], struct item item);
 size_t key_write_name(uint8_t out[KEY_MAX], uint8_t role, uint16_t index);
 size_t key_write_token(uint8_t out[KEY_MAX], uint32_t time_s, const uint64_t token[2]);
-size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], struct item item);
+size_t token_write_value(uint8_t out[TOKEN_VALUE_MAX], const struct store_token *token);
 void place_write(uint8_t out[POSITION_BYTES], const struct store_place *place);
 
 /* A relation key has no time: time_s is in the value. Other keys have the time. */
@@ -71,6 +76,19 @@ bool name_read(const uint8_t *key, size_t key_length, const uint8_t *value, size
 bool token_read(const uint8_t *key, size_t key_length, const uint8_t *value, size_t value_length,
                 struct store_token *out);
 bool place_read(const uint8_t *value, size_t length, struct store_place *out);
+
+/*
+ * Table rows: tag, table, partition of the group, key. table_write_key writes the key of a row, and
+ * table_write_rest that of a row of this group. table_write_end writes the first key after all keys that
+ * begin with these bytes.
+ */
+size_t table_write_key(uint8_t out[TABLE_KEY_MAX], unsigned table, struct store_bytes key);
+size_t table_write_rest(uint8_t out[TABLE_KEY_MAX], unsigned table, struct store_bytes group,
+                        struct store_bytes rest);
+size_t table_write_end(uint8_t out[TABLE_BOUND_MAX], const uint8_t *head, size_t length);
+/* The bytes of the row point into `key` and `value`. NULL: OK. Otherwise it says what is wrong. */
+const char *table_read(const uint8_t *key, size_t key_length, const uint8_t *value,
+                       size_t value_length, struct store_row *out);
 
 /* Length of tag, hash, type and id, with which counters keys and by-item keys begin. */
 size_t key_item_part(const uint8_t *key, size_t length); /* 0: too short */

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/assert.h"
+#include "store/rocksdb/crowded.h"
 #include "store/rocksdb/keys.h"
 #include "store/rocksdb/rows.h"
 #include "store/rocksdb/store_rocksdb.h"
@@ -44,6 +45,7 @@ struct store_rocksdb {
     size_t old_times_capacity;
     rocksdb_writebatch_t *batch;
     struct store_place place; /* what the position row says */
+    uint32_t format;          /* what the version row says */
 
     /* written by that thread, read by all threads */
     _Atomic uint64_t position;
@@ -54,6 +56,16 @@ struct store_rocksdb {
     _Atomic uint32_t expired_s;         /* Compactions remove what was cleared before this. */
     _Atomic uint64_t background_errors; /* RocksDB's number of them at the last successful write */
     _Atomic int failed;                 /* enum status of the last apply or flush */
+    struct crowded crowded;             /* has a lock of its own */
+
+    uint32_t rewrite_s; /* Files that are older are rewritten. */
+    struct {            /* the thread of aging.c */
+        pthread_t thread;
+        pthread_mutex_t lock;
+        pthread_cond_t stop;
+        bool stopping; /* under the lock */
+        bool runs;
+    } aging;
 };
 
 static inline struct store_rocksdb *rocksdb_of(struct store *store)
@@ -82,7 +94,7 @@ struct sigaction;
 void asserted_watch(const char *directory, struct sigaction *before);
 void asserted_leave(const struct sigaction *before);
 
-/* tune.c: all settings of RocksDB. */
+/* tune.c: all settings of RocksDB. NULL: RocksDB does not accept them. */
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
                                 rocksdb_cache_t *cache);
 size_t tune_ahead(const struct store_rocksdb_options *options);
@@ -122,6 +134,14 @@ enum status rocksdb_list_user(struct store_reader *reader, struct id user,
                               const struct store_reaction *after, struct store_reaction *out,
                               size_t limit, size_t *count);
 
+/* table.c */
+enum status rocksdb_read_rows(struct store_reader *reader, enum store_table table,
+                              const struct store_bytes *keys, size_t count,
+                              struct store_bytes *values, struct store_arena *arena);
+enum status rocksdb_scan_rows(struct store_reader *reader, const struct store_scan *scan,
+                              struct store_row *rows, size_t *count, bool *more,
+                              struct store_arena *arena);
+
 /* changes.c */
 enum status rocksdb_list_changes(struct store_reader *reader, struct id user, uint32_t since_s,
                                  struct store_listed after, struct store_listed *out, size_t limit,
@@ -135,10 +155,20 @@ enum status rocksdb_apply(struct store_applier *applier, const struct store_chan
 enum status rocksdb_flush_all(struct store_applier *applier);
 /* DISK_FULL: less than space_floor is free. */
 enum status rocksdb_check_space(const struct store_rocksdb *rocks);
+enum status rocksdb_free_space(const struct store_rocksdb *rocks, uint64_t *bytes);
 
-/* visit.c, verify.c */
+/* checkpoint.c */
+enum status rocksdb_checkpoint(struct store_admin *admin, const char *directory);
+
+/* aging.c: a thread that makes RocksDB look for old files. False: it cannot be started. */
+bool aging_start(struct store_rocksdb *rocks);
+void aging_stop(struct store_rocksdb *rocks);
+void aging_look(struct store_rocksdb *rocks);
+
+/* visit.c, verify.c, compact.c */
 enum status rocksdb_visit(struct store_admin *admin, const struct store_visitor *visitor);
 enum status rocksdb_verify(struct store_admin *admin, store_progress_fn *progress, void *context,
                            struct store_report *report);
+enum status rocksdb_compact(struct store_admin *admin, store_progress_fn *progress, void *context);
 
 #endif

@@ -15,8 +15,11 @@ static void scan_look(struct scan *scan)
     scan->value = (const uint8_t *)rocksdb_iter_value(scan->iterator, &scan->value_length);
 }
 
-/* A key before the first row of a partition, or, after the last partition, before the next tag. */
-static void write_bound(uint8_t out[SCAN_BOUND], uint8_t tag, uint32_t part)
+/*
+ * A key before the first row of a partition, or, after the last partition, before the next tag. A table
+ * is to its rows what a tag is to others.
+ */
+static void write_bound(uint8_t out[1 + KEY_HASH_BYTES], uint8_t tag, uint32_t part)
 {
     ASSERT(part <= STORE_PARTITIONS);
     out[0] = (uint8_t)(tag + part / STORE_PARTITIONS);
@@ -50,7 +53,19 @@ void scan_start_partitions(struct scan *scan, struct store_rocksdb *rocks,
     ASSERT(first < end);
     write_bound(scan->from, tag, first);
     write_bound(scan->to, tag, end);
-    scan_between(scan, rocks, snapshot, SCAN_BOUND, 0);
+    scan_between(scan, rocks, snapshot, 1 + KEY_HASH_BYTES, 0);
+}
+
+void scan_start_table(struct scan *scan, struct store_rocksdb *rocks,
+                      const rocksdb_snapshot_t *snapshot, enum store_table table, uint32_t first,
+                      uint32_t end)
+{
+    bool all = end == 0;
+    *scan = (struct scan){.from = {TAG_ROW}, .to = {TAG_ROW}};
+    ASSERT(all || first < end);
+    write_bound(scan->from + 1, (uint8_t)table, all ? 0 : first);
+    write_bound(scan->to + 1, (uint8_t)table, all ? STORE_PARTITIONS : end);
+    scan_between(scan, rocks, snapshot, TABLE_HEAD_BYTES, all ? rocks->ahead : 0);
 }
 
 bool scan_is_done(const struct scan *scan)

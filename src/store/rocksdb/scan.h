@@ -4,7 +4,7 @@
 
 #include "store/rocksdb/private.h"
 
-#define SCAN_BOUND (1 + KEY_HASH_BYTES)
+#define SCAN_BOUND TABLE_HEAD_BYTES
 
 struct scan {
     rocksdb_readoptions_t *read;
@@ -24,6 +24,10 @@ void scan_start(struct scan *scan, struct store_rocksdb *rocks, const rocksdb_sn
 void scan_start_partitions(struct scan *scan, struct store_rocksdb *rocks,
                            const rocksdb_snapshot_t *snapshot, uint8_t tag, uint32_t first,
                            uint32_t end);
+/* Only rows of this table, and of these partitions; an end of 0 means all. */
+void scan_start_table(struct scan *scan, struct store_rocksdb *rocks,
+                      const rocksdb_snapshot_t *snapshot, enum store_table table, uint32_t first,
+                      uint32_t end);
 bool scan_is_done(const struct scan *scan);
 void scan_next(struct scan *scan);
 /* Frees the scan. OK: no error ended it. */

@@ -22,6 +22,7 @@
 #define DEFAULT_CACHE_BYTES        MIB(64)
 #define DEFAULT_WRITE_BUFFER_BYTES MIB(64)
 #define DEFAULT_BULK_MIN           100000
+#define DEFAULT_REWRITE_S          (3 * 24 * 3600)
 
 /*
  * A change makes at most two rows of one tag, and RocksDB keeps a hash of each of six rows for its
@@ -37,7 +38,7 @@ struct opening {
     bool has_current;
     bool has_tables;
     bool has_mark;
-    bool is_before; /* true: it has the format version before this one */
+    bool is_before; /* true: it has a format version that is upgraded */
     uint64_t mark;
 };
 
@@ -144,6 +145,8 @@ static bool open_database(struct opening *opening)
     const struct store_rocksdb_options *options = &opening->options;
     rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
     rocks->options = tune_options(options, !opening->has_current, rocks->cache);
+    if (rocks->options == NULL)
+        return refuse(opening, "RocksDB does not accept the settings of the store");
     rocks->expiring = expire_filter(&rocks->expired_s);
     rocksdb_options_set_compaction_filter(rocks->options, rocks->expiring);
     rocks->ahead = tune_ahead(options);
@@ -191,13 +194,14 @@ static bool write_format(struct opening *opening)
     ASSERT(!opening->options.read_only);
     struct store_rocksdb *rocks = opening->rocks;
     uint8_t key = TAG_VERSION, value[4];
-    put_u32(value, STORE_FORMAT_VERSION);
+    put_u32(value, STORE_FORMAT_PLAIN);
     char *text = NULL;
     rocksdb_put(rocks->database, rocks->write, (const char *)&key, 1, (const char *)value,
                 sizeof(value), &text);
     enum status status = problem_status(text, "opening");
     if (status == STATUS_OK)
         status = rocksdb_flush_all(&rocks->store.applier);
+    rocks->format = STORE_FORMAT_PLAIN;
     return status == STATUS_OK ||
            refuse_status(opening, status, "its format version cannot be written");
 }
@@ -232,10 +236,11 @@ static bool check_format(struct opening *opening, bool *begun)
     if (length != 4)
         return refuse(opening, "the store in %s is damaged: its format version cannot be decoded",
                       directory);
-    opening->is_before = get_u32(value) == STORE_FORMAT_BEFORE;
-    if (!opening->is_before && get_u32(value) != STORE_FORMAT_VERSION)
+    rocks->format = get_u32(value);
+    opening->is_before = rocks->format == STORE_FORMAT_BEFORE;
+    if (rocks->format < STORE_FORMAT_BEFORE || rocks->format > STORE_FORMAT_VERSION)
         return refuse(opening, "the store in %s has format version %u, this program knows %d",
-                      directory, get_u32(value), STORE_FORMAT_VERSION);
+                      directory, rocks->format, STORE_FORMAT_VERSION);
     return true;
 }
 
@@ -271,11 +276,17 @@ static bool check_place(struct opening *opening)
 
 /*
  * Rows of version 2 can be read unchanged. But an older program must not open a store with rows of
- * this version, so the version row is updated.
+ * version 3, so the version row is updated. Version 4 comes with the first row that needs it (apply.c).
  */
 static bool upgrade(struct opening *opening)
 {
     return !opening->is_before || opening->rocks->read_only || write_format(opening);
+}
+
+static bool begin_aging(struct opening *opening)
+{
+    return opening->rocks->read_only || aging_start(opening->rocks) ||
+           refuse(opening, "a thread for the store cannot be started");
 }
 
 static bool open_steps(struct opening *opening)
@@ -283,12 +294,13 @@ static bool open_steps(struct opening *opening)
     bool begun;
     return look_at_directory(opening) && charge(opening) && open_database(opening) &&
            check_format(opening, &begun) && (begun || begin_format(opening)) &&
-           check_place(opening) && upgrade(opening);
+           check_place(opening) && upgrade(opening) && begin_aging(opening);
 }
 
 static void store_rocksdb_close(struct store_admin *admin)
 {
     struct store_rocksdb *rocks = rocksdb_of(store_of_admin(admin));
+    aging_stop(rocks);
     if (rocks->family != NULL)
         rocksdb_column_family_handle_destroy(rocks->family);
     if (rocks->database != NULL)
@@ -311,6 +323,7 @@ static void store_rocksdb_close(struct store_admin *admin)
         rocksdb_cache_destroy(rocks->cache);
     rows_destroy(&rocks->rows);
     rows_destroy(&rocks->rows_apart);
+    pthread_mutex_destroy(&rocks->crowded.lock);
     free(rocks->old_times);
     free(rocks->directory);
     if (rocks->budget != NULL)
@@ -375,6 +388,8 @@ static const struct store_reader_functions reader_functions = {
     .list_reactors = rocksdb_list_reactors,
     .list_user = rocksdb_list_user,
     .list_changes = rocksdb_list_changes,
+    .read_rows = rocksdb_read_rows,
+    .scan_rows = rocksdb_scan_rows,
     .snapshot = rocksdb_take_snapshot,
     .release = rocksdb_drop_snapshot,
 };
@@ -389,7 +404,9 @@ static const struct store_admin_functions admin_functions = {
     .name = "rocksdb",
     .visit = rocksdb_visit,
     .verify = rocksdb_verify,
+    .compact = rocksdb_compact,
     .stats = stats,
+    .checkpoint = rocksdb_checkpoint,
     .close = store_rocksdb_close,
 };
 
@@ -401,6 +418,8 @@ static void fill_defaults(struct store_rocksdb_options *options)
         options->write_buffer_bytes = DEFAULT_WRITE_BUFFER_BYTES;
     if (options->bulk_min == 0)
         options->bulk_min = DEFAULT_BULK_MIN;
+    if (options->rewrite_s == 0)
+        options->rewrite_s = DEFAULT_REWRITE_S;
 }
 
 struct store *store_rocksdb_open(const struct store_rocksdb_options *options, char *problem,
@@ -426,6 +445,8 @@ struct store *store_rocksdb_open(const struct store_rocksdb_options *options, ch
     rocks->read_only = options->read_only;
     rocks->bulk_min = opening.options.bulk_min;
     rocks->bulk_apart = options->bulk_apart;
+    rocks->rewrite_s = opening.options.rewrite_s;
+    pthread_mutex_init(&rocks->crowded.lock, NULL);
     rocks->space_floor = 2 * opening.options.write_buffer_bytes;
     opening.rocks = rocks;
     if (open_steps(&opening))

@@ -30,6 +30,8 @@ struct store_rocksdb_options {
      * compact, so it is for times when the machine has nothing else to do.
      */
     bool bulk_apart;
+    /* Files that are older are rewritten without removed rows (tune.c); default 3 days. */
+    uint32_t rewrite_s;
     bool read_only; /* Nothing is written or created. The caller holds the directory's lock. */
 };
 

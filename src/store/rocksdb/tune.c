@@ -11,9 +11,19 @@
  * added each second. Without a second compaction the number of runs would reach the limit at which
  * writes stop. RocksDB begins the second one only when there are many runs.
  *
+ * Files are rewritten when they are older than rewrite_s: a removed text must not stay on disk for more
+ * than 7 days, and RocksDB drops it only when all runs that have it and its deletion are merged. Under
+ * universal compaction an old file starts a compaction of all runs, so removed bytes stay for one such
+ * period. A merge of some runs can make the oldest one new again and so delay this by another period;
+ * two periods of 3 days, and the time of the compaction itself, are within the 7 days. It costs writing
+ * the whole store every 3 days, which is less than the load of a day on a busy server. See aging.c for
+ * servers that are idle.
+ *
  * The log is off, because the journal is the log, and flushes are atomic. Checks are as strict as
  * possible: a wrong answer is worse than none.
  */
+#include <stdio.h>
+
 #include "base/files.h"
 #include "store/rocksdb/merge.h"
 #include "store/rocksdb/private.h"
@@ -97,6 +107,22 @@ static void tune_threads(rocksdb_options_t *out)
     rocksdb_env_destroy(env); /* frees only the wrapper; the threads belong to the process */
 }
 
+/* RocksDB's C interface has no function for this setting, but it can be given as text. */
+static rocksdb_options_t *tune_age(rocksdb_options_t *base, uint32_t rewrite_s)
+{
+    char text[64];
+    char *problem = NULL;
+    rocksdb_options_t *aged = rocksdb_options_create();
+    snprintf(text, sizeof(text), "periodic_compaction_seconds=%u", rewrite_s);
+    rocksdb_get_options_from_string(base, text, aged, &problem);
+    rocksdb_options_destroy(base);
+    if (problem == NULL)
+        return aged;
+    (void)problem_status(problem, "opening"); /* logs it */
+    rocksdb_options_destroy(aged);
+    return NULL;
+}
+
 rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, bool create,
                                 rocksdb_cache_t *cache)
 {
@@ -124,7 +150,7 @@ rocksdb_options_t *tune_options(const struct store_rocksdb_options *options, boo
     tune_tables(out, cache);
     tune_compaction(out, options);
     tune_threads(out);
-    return out;
+    return tune_age(out, options->rewrite_s);
 }
 
 rocksdb_readoptions_t *tune_read(const rocksdb_snapshot_t *snapshot, size_t ahead)

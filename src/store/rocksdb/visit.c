@@ -80,6 +80,33 @@ static enum status visit_tag(struct visit *visit, uint8_t tag, visit_row_fn *eac
     return status != STATUS_OK ? status : ended;
 }
 
+static enum status visit_table(struct visit *visit, enum store_table table)
+{
+    const struct store_visitor *visitor = visit->visitor;
+    struct scan scan;
+    scan_start_table(&scan, visit->rocks, visit->moment, table, visitor->partition_first,
+                     visitor->partition_end);
+    enum status status = STATUS_OK;
+    for (; status == STATUS_OK && !scan_is_done(&scan); scan_next(&scan)) {
+        struct store_row row;
+        if (table_read(scan.key, scan.key_length, scan.value, scan.value_length, &row) != NULL)
+            status = bad_row(&scan);
+        else
+            status = visitor->row(visitor->context, &row);
+    }
+    enum status ended = scan_end(&scan);
+    return status != STATUS_OK ? status : ended;
+}
+
+static enum status visit_tables(struct visit *visit)
+{
+    enum status status = STATUS_OK;
+    for (unsigned table = 1; status == STATUS_OK && table < STORE_TABLES; table++)
+        if (store_group_length(table) != 0 && store_visits_table(visit->visitor, table))
+            status = visit_table(visit, table);
+    return status;
+}
+
 static enum status visit_all(struct visit *visit)
 {
     const struct store_visitor *visitor = visit->visitor;
@@ -92,6 +119,8 @@ static enum status visit_all(struct visit *visit)
         status = visit_tag(visit, TAG_REACTION, visit_reaction);
     if (status == STATUS_OK && visitor->token != NULL)
         status = visit_tag(visit, TAG_TOKEN, visit_token);
+    if (status == STATUS_OK && visitor->row != NULL)
+        status = visit_tables(visit);
     return status;
 }
 
